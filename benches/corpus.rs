@@ -1,0 +1,1 @@
+//! Seeded corpora for the benches.
