@@ -9,7 +9,7 @@
 //!
 //! - a stored URI with an escaped escape (`%25` before two hexadecimal digits) asked by a host that undoes `%25` but
 //!   leaves another of the four that occurs; all undone and none undone are found even then;
-//! - an undone spelling that is no URI: `a%25E9` becomes `a%E9`, which is not UTF-8 and refused before any look-up.
+//! - a host's spelling that is no URI: `a%25E9` becomes `a%E9`, which is not UTF-8 and refused before any look-up.
 
 use std::borrow::Cow;
 
@@ -119,23 +119,33 @@ fn invalid(uri: &str, fault: &UriFault) -> Error {
 }
 
 /// The four escapes undone, once, then the normal form, then NFC.
+///
+/// Where that is no URI because an undone `%25` spells what is not UTF-8, `%25` stays: hosts that undo it are refused
+/// with what they ask, the others still find the resource.
 fn undone(uri: &str) -> Option<String> {
+    let normal = |text: String| normal_form(&text, Purpose::Ask).ok();
+    let with_percent = normal(undo(uri, |_| true)?);
+    let normal = with_percent.or_else(|| normal(undo(uri, |raw| raw != '%')?))?;
+    Some(composed(&normal))
+}
+
+/// Undoes those of the four escapes that stand for a character that is `wanted`.
+fn undo(uri: &str, wanted: impl Fn(char) -> bool) -> Option<String> {
     let mut text = String::with_capacity(uri.len());
     let mut rest = uri;
     while let Some(at) = rest.find('%') {
         let (before, escape) = rest.split_at_checked(at)?;
         text.push_str(before);
-        let undo = UNDONE_ESCAPES
+        let undone = UNDONE_ESCAPES
             .iter()
+            .filter(|(_, raw)| wanted(*raw))
             .find_map(|(triplet, raw)| Some((*raw, escape.strip_prefix(triplet)?)));
-        let (raw, after) = undo.or_else(|| Some(('%', escape.strip_prefix('%')?)))?;
+        let (raw, after) = undone.or_else(|| Some(('%', escape.strip_prefix('%')?)))?;
         text.push(raw);
         rest = after;
     }
     text.push_str(rest);
-    normal_form(&text, Purpose::Ask)
-        .ok()
-        .map(|normal| composed(&normal))
+    Some(text)
 }
 
 /// The same with its text beyond ASCII in NFC: file systems store names decomposed that people type composed.

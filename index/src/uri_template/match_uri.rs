@@ -389,3 +389,81 @@ fn agree(target: &Target, seen: Option<&Value>, whole: Option<&Value>) -> bool {
         _ => seen == whole,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uri_template::UriTemplate;
+    use proptest::prelude::*;
+
+    fn matcher(template: &str) -> TemplateMatcher {
+        UriTemplate::parse(template).unwrap().matcher().unwrap()
+    }
+
+    /// The work for one URI stays below a count that grows with its length only.
+    fn check_linear(template: &str, uri_of: impl Fn(usize) -> String) {
+        const STEPS_PER_STATE_AND_BYTE: usize = 3;
+        let matcher = matcher(template);
+        let state_count = matcher.elements.len() + matcher.variable_count;
+        for repeats in [1, 10, 100, 1_000] {
+            let uri = uri_of(repeats);
+            let StepCount(steps) = matcher.match_counting(&uri).1;
+            let allowed = STEPS_PER_STATE_AND_BYTE * state_count * (uri.len() + 1);
+            assert!(
+                steps <= allowed,
+                "{template}: {steps} steps for {} bytes, at most {allowed}",
+                uri.len()
+            );
+        }
+    }
+
+    #[test]
+    fn matching_takes_time_linear_in_the_length() {
+        check_linear("d://a/users{/id*}", |n| {
+            format!("d://a/users/{}userX/", "user1,user2,user3,".repeat(n))
+        });
+        check_linear("d://a/{+a}x{+b}x{+c}", |n| {
+            format!("d://a/{}", "x".repeat(n))
+        });
+        check_linear("d://a/{+a}x{+b}x{+c}!", |n| {
+            format!("d://a/{}", "x".repeat(n))
+        });
+        check_linear("d://a/{+a*}xy{+b*}xy{+c*}z", |n| {
+            format!("d://a/{}", "xy,".repeat(n))
+        });
+        check_linear("d://a{/a,b,c}/x{/d,e,f}/x", |n| {
+            format!("d://a{}", "/x".repeat(n))
+        });
+        check_linear("d://a{?a,b*}&z{&c*}", |n| {
+            format!("d://a?{}", "q=1&z&".repeat(n))
+        });
+    }
+
+    proptest! {
+        /// Where one look ahead is taken to be enough, the search finds the same.
+        #[test]
+        fn look_ahead_finds_what_the_search_finds(
+            components in prop::collection::vec(
+                prop::sample::select(vec![
+                    "/", "b", ".", "x/y", "?", "{v}", "{v,w}", "{v*}", "{+v}", "{+v*}", "{/v}", "{/v,w}", "{/v*}",
+                    "{.v}", "{.v*}", "{;v}", "{;v,w*}", "{?v}", "{?v,w*}", "{&v}", "{#v}", "{#v*}",
+                ]),
+                0..5,
+            ),
+            rest in "([ab=/.,;?&#]|%2F){0,10}",
+        ) {
+            let mut template = String::from("d://a/");
+            for (number, component) in components.iter().enumerate() {
+                template.push_str(&component.replace('v', &format!("v{number}")).replace('w', &format!("w{number}")));
+            }
+            if let Ok(mut matcher) = UriTemplate::parse(&template).unwrap().matcher() {
+                let uri = format!("d://a/{rest}");
+                let by_look_ahead = matcher.separated.then(|| matcher.match_uri(&uri));
+                matcher.separated = false;
+                if let Some(by_look_ahead) = by_look_ahead {
+                    prop_assert_eq!(matcher.match_uri(&uri), by_look_ahead, "{} {}", template, uri);
+                }
+            }
+        }
+    }
+}

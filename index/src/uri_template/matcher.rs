@@ -1,12 +1,12 @@
 //! A template made ready for variable matching: normalised literals, and for each expression what its text may hold.
 
 use super::encode::{
-    CharSet, PATH, QUERY, RESERVED, TRIPLET_BYTES, UNRESERVED, push_keeping_triplets, triplet_at,
+    CharSet, QUERY, RESERVED, TRIPLET_BYTES, UNRESERVED, push_keeping_triplets, triplet_at,
     triplet_char_at,
 };
+use super::literals::Literals;
 use super::normal_form::{
-    Purpose, UriFault, file_authority, has_dot_segments, normal_authority, normal_form,
-    push_normal, scheme_end,
+    Purpose, UriFault, has_dot_segments, normal_form, push_normal, scheme_end,
 };
 use super::{
     Component, ExpandError, Expression, Modifier, Operator, TemplateError, UriTemplate, VarSpec,
@@ -171,8 +171,7 @@ fn check_variables(template: &UriTemplate) -> Result<(), TemplateError> {
             };
             let name = &spec.name;
             let others = || template.variables().filter(|other| other.name == *name);
-            if spec.modifier != Modifier::Explode
-                && matches!(spec.modifier, Modifier::Prefix(_))
+            if matches!(spec.modifier, Modifier::Prefix(_))
                 && !others().any(|other| other.modifier == Modifier::None)
             {
                 return fault(format!(
@@ -240,9 +239,7 @@ fn joins(first: Operator, second: Operator) -> bool {
 
 fn elements(template: &UriTemplate) -> Result<Vec<Element>, TemplateError> {
     let mut elements: Vec<Element> = Vec::new();
-    let mut literals = Literals {
-        place: Place::Start,
-    };
+    let mut literals = Literals::new();
     // The template with a letter for each value, to see the segments that the literals make.
     let mut outline = String::new();
     let mut components = template.components.iter().peekable();
@@ -361,94 +358,6 @@ impl Target {
             name_in_uri,
         }
     }
-}
-
-/// Where in a URI a literal stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Start,
-    Authority,
-    Path,
-    Query,
-    Fragment,
-}
-
-/// Normalises the literals of a template one after the other.
-struct Literals {
-    place: Place,
-}
-
-impl Literals {
-    fn normalise(&mut self, text: &str, next: Option<Operator>) -> Result<String, UriFault> {
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        if self.place == Place::Start {
-            self.place = Place::Path;
-            if let Some((scheme, after)) =
-                scheme_end(text).and_then(|colon| text.split_at_checked(colon + 1))
-            {
-                out.push_str(&scheme.to_ascii_lowercase());
-                rest = after;
-                if let Some(after) = after.strip_prefix("//") {
-                    out.push_str("//");
-                    rest = after;
-                    self.place = Place::Authority;
-                }
-            }
-        }
-        if self.place == Place::Authority {
-            let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-            let (authority, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            let authority = normal_authority(authority, 0, Purpose::Store)?;
-            let open = after.is_empty() && next.is_some_and(|next| !ends_authority(next));
-            if open {
-                out.push_str(&authority);
-            } else {
-                let authority = file_authority(&out, &authority)?.to_owned();
-                out.push_str(&authority);
-                self.place = Place::Path;
-            }
-            rest = after;
-        }
-        while !rest.is_empty() && self.place != Place::Authority {
-            let (marks, raw): (&[char], _) = match self.place {
-                Place::Path | Place::Start | Place::Authority => (&['?', '#'], PATH),
-                Place::Query => (&['#'], QUERY),
-                Place::Fragment => (&[], QUERY),
-            };
-            let end = rest.find(marks).unwrap_or(rest.len());
-            let (part, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            push_normal(&mut out, part, 0, raw, Purpose::Store)?;
-            let mut after = after.chars();
-            if let Some(mark) = after.next() {
-                out.push(mark);
-                self.place = if mark == '?' {
-                    Place::Query
-                } else {
-                    Place::Fragment
-                };
-            }
-            rest = after.as_str();
-        }
-        Ok(out)
-    }
-
-    /// Goes past an expression.
-    fn pass(&mut self, operator: Operator) {
-        self.place = match (operator, self.place) {
-            (Operator::Fragment, _) | (_, Place::Fragment) => Place::Fragment,
-            (Operator::Query | Operator::QueryContinuation, _) | (_, Place::Query) => Place::Query,
-            (Operator::PathSegment | Operator::Reserved, _) | (_, Place::Start) => Place::Path,
-            (_, place) => place,
-        };
-    }
-}
-
-fn ends_authority(operator: Operator) -> bool {
-    matches!(
-        operator,
-        Operator::PathSegment | Operator::Query | Operator::Fragment
-    )
 }
 
 fn root_folder_bytes(prefix: &str) -> Option<usize> {

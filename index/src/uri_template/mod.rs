@@ -25,6 +25,7 @@
 
 mod encode;
 mod expand;
+mod literals;
 mod match_uri;
 mod matcher;
 mod normal_form;

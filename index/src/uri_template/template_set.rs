@@ -102,3 +102,68 @@ impl TemplateSet {
         ranks
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uri_template::UriTemplate;
+    use proptest::prelude::*;
+
+    fn set(templates: &[&str]) -> TemplateSet {
+        TemplateSet::new((0..).zip(templates).map(|(number, template)| {
+            (
+                SpaceId(number),
+                Arc::new(UriTemplate::parse(template).unwrap().matcher().unwrap()),
+            )
+        }))
+    }
+
+    fn spaces(set: &TemplateSet, uri: &str) -> Vec<u32> {
+        set.matches(uri).map(|(space, _)| space.0).collect()
+    }
+
+    #[test]
+    fn more_literal_text_then_fewer_variables_then_age_come_first() {
+        let set = set(&[
+            "{+any}",
+            "d://a/{+p}",
+            "d://a/{x}",
+            "d://a/{x}/{y}",
+            "d://a/b{x}",
+            "d://é/{x}",
+            "d://ab/{+x}",
+            "d://a/{x}{?q}",
+        ]);
+        let check = |uri, expected: &[u32]| assert_eq!(spaces(&set, uri), expected, "{uri}");
+        check("d://a/bc", &[4, 1, 2, 7, 0]);
+        check("d://a/c/d", &[3, 1, 0]);
+        check("d://%C3%A9/c", &[5, 0]);
+        check("d://ab/c", &[6, 0]);
+        check("e://a", &[0]);
+        check("", &[0]);
+    }
+
+    #[test]
+    fn thousands_of_templates_are_not_tried_one_by_one() {
+        let templates: Vec<String> = (0..5_000).map(|n| format!("d://space-{n}/{{x}}")).collect();
+        let templates: Vec<&str> = templates.iter().map(String::as_str).collect();
+        let set = set(&templates);
+        assert_eq!(set.candidates("d://space-4321/x").len(), 1);
+        assert_eq!(spaces(&set, "d://space-4321/x"), [4321]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_prefixes_are_those_that_begin_the_uri(
+            prefixes in prop::collection::vec("d://[ab]{0,5}", 1..20),
+            uri in "d://[ab]{0,7}",
+        ) {
+            let templates: Vec<String> = prefixes.iter().map(|prefix| format!("{prefix}{{+x}}")).collect();
+            let templates: Vec<&str> = templates.iter().map(String::as_str).collect();
+            let mut found = spaces(&set(&templates), &uri);
+            found.sort_unstable();
+            let expected: Vec<u32> = (0..).zip(&prefixes).filter(|(_, p)| uri.starts_with(*p)).map(|(n, _)| n).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
