@@ -7,7 +7,7 @@ cd "$root"
 
 [ -f "$CLIENTS_DIR/complete" ] && exit 0
 
-packages=(python3 python3-venv)
+packages=(curl python3 python3-venv)
 # npm only unpacks the packages: they bring the newer Node.js that they need.
 command -v npm >/dev/null || packages+=(nodejs npm)
 tools/install-system-packages.sh "${packages[@]}"
