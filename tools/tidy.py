@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUST_LINES_MAX = 500
@@ -88,7 +89,7 @@ def check_links() -> list[str]:
     for path in tracked("*.md"):
         text = re.sub(r"(?s)```.*?```", "", path.read_text(encoding="utf-8"))
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
-            if "://" not in target and not (path.parent / target).exists():
+            if "://" not in target and not (path.parent / urllib.parse.unquote(target)).exists():
                 faults.append(f"{path.relative_to(ROOT)} links to {target}, which does not exist")
     return faults
 
