@@ -32,7 +32,7 @@ unit_tests() {
 
 dependencies() {
   local deny
-  deny=$(tools/setup-cargo-deny.sh) && "$deny" --locked check --hide-inclusion-graph licenses bans sources
+  deny=$(tools/setup-cargo-deny.sh) && "$deny" --locked --log-level error check licenses bans sources
 }
 
 build_server() {

@@ -99,15 +99,13 @@ impl Collection {
         drop(free);
         let mut command = self.command("serve");
         command.arg("--listen").arg(address.to_string());
-        let program = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut program = command.stdout(Stdio::null()).spawn().unwrap();
 
         let mut look = tokio::time::interval(LOOK_EVERY);
         tokio::time::timeout(DEADLINE, async {
             while tokio::net::TcpStream::connect(address).await.is_err() {
+                let ended = program.try_wait().unwrap();
+                assert!(ended.is_none(), "the server ended: {ended:?}");
                 look.tick().await;
             }
         })
