@@ -2,6 +2,9 @@
 //!
 //! The tests start the built program, as a host does. What they read is compared with the disk.
 
+// clippy.toml exempts `#[test]` functions only, not the functions that they share.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
