@@ -17,13 +17,15 @@ fi
 crate=$(cargo metadata --locked --format-version 1 | python3 tools/crate_folder.py librocksdb-sys)
 library=$(tools/build-rocksdb.sh "$crate" "$PRESSMARK_CACHE")
 
-# Compiled dependencies are kept outside the clone too: a fresh clone compiles only our own crates.
-settings="[env]
-ROCKSDB_LIB_DIR = \"$library\"
-ROCKSDB_STATIC = \"1\"
+# A file that names the library stays as it is: a developer may have changed the rest of it.
+if ! grep -qsF "ROCKSDB_LIB_DIR = \"$library\"" .cargo/local.toml; then
+  # Compiled dependencies are kept outside the clone too: a fresh clone compiles only our own crates.
+  cat >.cargo/local.toml <<END
+[env]
+ROCKSDB_LIB_DIR = "$library"
+ROCKSDB_STATIC = "1"
 
 [build]
-target-dir = \"$PRESSMARK_CACHE/target\""
-if [ "$(cat .cargo/local.toml 2>/dev/null)" != "$settings" ]; then
-  echo "$settings" >.cargo/local.toml
+target-dir = "$PRESSMARK_CACHE/target"
+END
 fi
