@@ -110,7 +110,13 @@ fn invalid(uri: &str, fault: &UriFault) -> Error {
 /// Where that is no URI because an undone `%25` spells what is not UTF-8, `%25` stays: hosts that undo it are refused
 /// with what they ask, the others still find the resource.
 fn undone(uri: &str) -> Option<String> {
-    let normal = |text: String| normal_form(&text, Purpose::Ask).ok();
+    // An escaped slash must not become a way up: no stored URI has dot segments, in any spelling.
+    let climbs = |text: &str| text.split('/').any(|segment| matches!(segment, "." | ".."));
+    let normal = |text: String| {
+        Some(text)
+            .filter(|text| !climbs(text))
+            .and_then(|text| normal_form(&text, Purpose::Ask).ok())
+    };
     let with_percent = normal(undo(uri, |_| true)?);
     let normal = with_percent.or_else(|| normal(undo(uri, |raw| raw != '%')?))?;
     Some(composed(&normal))

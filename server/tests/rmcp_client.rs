@@ -54,9 +54,7 @@ struct Collection {
 
 impl Collection {
     fn new() -> Self {
-        let collection = Self {
-            scratch: tempfile::tempdir().unwrap(),
-        };
+        let collection = Self { scratch: tempfile::tempdir().unwrap() };
         let folder = collection.folder();
         for number in 0..FILE_COUNT {
             let parent = folder.join(format!("notes-{}", number / FILES_PER_FOLDER));
@@ -89,10 +87,7 @@ impl Collection {
 
     async fn connect_stdio(&self, era: Era) -> Client {
         let transport = TokioChildProcess::new(self.command("stdio")).unwrap();
-        ClientConfig::default()
-            .serve_with_lifecycle(transport, era.lifecycle())
-            .await
-            .unwrap()
+        ClientConfig::default().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap()
     }
 
     /// The program lives as long as the returned child.
@@ -115,21 +110,15 @@ impl Collection {
         .await
         .expect("the server listens");
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-        let client = ClientConfig::default()
-            .serve_with_lifecycle(transport, era.lifecycle())
-            .await
-            .unwrap();
+        let client =
+            ClientConfig::default().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
         (program, client)
     }
 }
 
 /// The file behind `docs://slug/path`, decoded once.
 fn path_of(folder: &Path, uri: &str) -> PathBuf {
-    let (_, path) = uri
-        .strip_prefix("docs://")
-        .unwrap()
-        .split_once('/')
-        .unwrap();
+    let (_, path) = uri.strip_prefix("docs://").unwrap().split_once('/').unwrap();
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -146,11 +135,7 @@ fn path_of(folder: &Path, uri: &str) -> PathBuf {
 }
 
 async fn read(client: &Client, uri: &str) -> Vec<ResourceContents> {
-    client
-        .read_resource(ReadResourceRequestParams::new(uri))
-        .await
-        .unwrap()
-        .contents
+    client.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap().contents
 }
 
 fn text_of(contents: &[ResourceContents]) -> &str {
@@ -177,39 +162,22 @@ async fn list_files(client: &Client, folder: &Path) -> BTreeSet<String> {
             }
         }
     };
-    tokio::time::timeout(DEADLINE, listing)
-        .await
-        .expect("every file is listed in time")
+    tokio::time::timeout(DEADLINE, listing).await.expect("every file is listed in time")
 }
 
 async fn check(client: &Client, folder: &Path) {
     let uris = list_files(client, folder).await;
     let first_page = client.list_resources(None).await.unwrap();
-    assert!(
-        first_page.next_cursor.is_some(),
-        "{} files fit in one page",
-        uris.len()
-    );
+    assert!(first_page.next_cursor.is_some(), "{} files fit in one page", uris.len());
 
     let mut root = None;
     for uri in &uris {
         let bytes = std::fs::read(path_of(folder, uri)).unwrap();
         match read(client, uri).await.as_slice() {
-            [
-                ResourceContents::TextResourceContents {
-                    uri: echoed, text, ..
-                },
-            ] => {
+            [ResourceContents::TextResourceContents { uri: echoed, text, .. }] => {
                 assert_eq!((echoed, text.as_bytes()), (uri, bytes.as_slice()));
             }
-            [
-                ResourceContents::BlobResourceContents {
-                    uri: echoed,
-                    mime_type,
-                    blob,
-                    ..
-                },
-            ] => {
+            [ResourceContents::BlobResourceContents { uri: echoed, mime_type, blob, .. }] => {
                 assert!(uri.ends_with("/bytes.bin") && mime_type.is_some());
                 assert_eq!((echoed, blob.as_str()), (uri, "/wD+gA=="));
             }
@@ -223,25 +191,11 @@ async fn check(client: &Client, folder: &Path) {
     assert_eq!(text_of(&slice), "line 1 – 行\nline 2\n");
     let slice = read(client, &format!("{root}lines.txt#char=7,15")).await;
     assert_eq!(text_of(&slice), "line 1 –");
-    assert_eq!(
-        read(client, &format!("{root}notes-3")).await.len(),
-        FILES_PER_FOLDER
-    );
+    assert_eq!(read(client, &format!("{root}notes-3")).await.len(), FILES_PER_FOLDER);
 
     let templates = client.list_all_resource_templates().await.unwrap();
-    assert!(
-        templates
-            .iter()
-            .any(|template| template.uri_template == format!("{root}{{+path}}"))
-    );
-    assert!(
-        client
-            .list_all_tools()
-            .await
-            .unwrap()
-            .iter()
-            .any(|tool| tool.name == "fetch")
-    );
+    assert!(templates.iter().any(|template| template.uri_template == format!("{root}{{+path}}")));
+    assert!(client.list_all_tools().await.unwrap().iter().any(|tool| tool.name == "fetch"));
     let arguments = serde_json::json!({ "id": format!("{root}lines.txt") });
     let arguments = arguments.as_object().unwrap().clone();
     let fetch = CallToolRequestParams::new("fetch").with_arguments(arguments);
@@ -249,10 +203,7 @@ async fn check(client: &Client, folder: &Path) {
     assert_eq!(fetched.structured_content.unwrap()["text"], LINES);
 
     let missing = ReadResourceRequestParams::new(format!("{root}no-such-file.txt"));
-    client
-        .read_resource(missing)
-        .await
-        .expect_err("a missing resource is an error");
+    client.read_resource(missing).await.expect_err("a missing resource is an error");
 }
 
 async fn check_http(era: Era) {
