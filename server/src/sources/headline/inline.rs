@@ -4,7 +4,7 @@
 const INLINE_BYTES_MAX: usize = 2048;
 
 /// A longer tag is none: bounds the work for quotes that are never closed.
-const TAG_BYTES_MAX: usize = 4096;
+const TAG_BYTES_MAX: usize = 1024;
 
 /// The words of inline Markdown: links become their text, images their alternative text in links only, and emphasis,
 /// code marks, tags, escapes and entities are undone.

@@ -34,7 +34,19 @@ fn front_matter() {
             "---\ntitle: never closed\n\n# Heading",
             "\u{feff}---\ntitle: after a mark\n---\n",
         ],
-        &expect![[]],
+        &expect![[r#"
+            Plain title | Text.
+            Quoted "title" é | -
+            It's | What it is.
+            folded title | -
+            Heading | -
+            Heading | -
+            Heading | -
+            Windows | Text
+            TOML title | D
+            Heading | +++ not toml +++
+            Heading | title: never closed
+            after a mark | -"#]],
     );
 }
 
@@ -59,7 +71,22 @@ fn markdown_headings_and_paragraphs() {
             "no heading\nbut two lines! Then more",
             "",
         ],
-        &expect![[]],
+        &expect![[r#"
+            Title | First sentence.
+            Second level | Intro before.
+            Set heading | Text
+            Set | Text
+            After a break | -
+            This | -
+            This | -
+            This | -
+            This | #hashtag
+            This | Paragraph
+            code_name and bold em snake_case a*b & link x | -
+            T | Real text, e.g. this.
+            手册 | 第一句。
+            - | no heading but two lines!
+            - | -"#]],
     );
 }
 
@@ -77,7 +104,15 @@ fn html() {
             "<p></p><p>a < b</p><h1>T</h1>",
             "plain",
         ],
-        &expect![[]],
+        &expect![[r#"
+            A & B — é | First one.
+            two lines | -
+            this | -
+            Heading one | -
+            Heading | -
+            T | From meta.
+            T | a < b
+            - | -"#]],
     );
 }
 
@@ -90,7 +125,10 @@ fn other_types() {
             "1. First point. x",
             "\x1b",
         ],
-        &expect![[]],
+        &expect![[r#"
+            - | First line second line.
+            - | 1. First point.
+            - | -"#]],
     );
     check("text/x-rust", &["# not a title\n\nText"], &expect!["- | -"]);
 }

@@ -56,7 +56,28 @@ fn text_by_extension() {
             (".gitignore", b"x"),
             ("empty.png", b""),
         ],
-        &expect![[]],
+        &expect![[r#"
+            a.md: text text/markdown
+            a.HTML: text text/html
+            a.ts: text text/x-typescript
+            a.tsx: text text/x-typescript
+            a.js: text text/javascript
+            a.css: text text/css
+            a.json: text application/json
+            a.xml: text text/xml
+            a.csv: text text/csv
+            a.yaml: text application/yaml
+            a.toml: text application/toml
+            a.rs: text text/x-rust
+            a.py: text text/x-python
+            a.svg: text image/svg+xml
+            a.txt: text text/plain
+            a.unknown: text text/plain
+            a.mp4: text text/plain
+            Dockerfile: text text/x-dockerfile
+            LICENSE: text text/plain
+            .gitignore: text text/plain
+            empty.png: text text/plain"#]],
     );
 }
 
@@ -70,7 +91,12 @@ fn text_without_a_telling_name() {
             ("drawing", b"<?xml version='1.0'?><svg></svg>"),
             ("words", "W\u{f6}rter".as_bytes()),
         ],
-        &expect![[]],
+        &expect![[r#"
+            page: text text/html
+            run: text text/x-shellscript
+            tool: text text/x-python
+            drawing: text image/svg+xml
+            words: text text/plain"#]],
     );
 }
 
@@ -87,7 +113,15 @@ fn text_is_utf8_without_binary_bytes() {
             ("truncated.md", b"caf\xc3"),
             ("surrogate.txt", b"\xed\xa0\x80"),
         ],
-        &expect![[]],
+        &expect![[r#"
+            bom.md: text text/markdown
+            ansi.log: text text/plain
+            nul.txt: blob application/octet-stream
+            utf16.txt: blob text/plain
+            latin1.txt: blob text/plain
+            latin1.html: blob text/html
+            truncated.md: blob text/markdown
+            surrogate.txt: blob text/plain"#]],
     );
 }
 
@@ -108,6 +142,18 @@ fn blobs_by_content_first() {
             ("unknown.md", b"\0\x01\x02"),
             ("unknown", b"\0\x01\x02"),
         ],
-        &expect![[]],
+        &expect![[r#"
+            lie.txt: blob image/png
+            a.png: blob image/png
+            a: blob image/jpeg
+            ascii.txt: blob application/pdf
+            a.zip: blob application/zip
+            a.odt: blob application/vnd.oasis.opendocument.text
+            a.docx: blob application/vnd.openxmlformats-officedocument.wordprocessingml.document
+            lie.png: blob application/zip
+            film.ts: blob video/vnd.dlna.mpeg-tts
+            unknown.bin: blob application/octet-stream
+            unknown.md: blob application/octet-stream
+            unknown: blob application/octet-stream"#]],
     );
 }

@@ -30,6 +30,16 @@ fn patterns() {
         "# x",
         &expect![[r##"pattern "# x": begins with #; write \# for a name that begins so"##]],
     );
-    check("a[b", &expect![[r#"pattern "a[b": error parsing glob 'a[b': unclosed character class; missing ']'"#]]);
-    check("{a", &expect![[r#"pattern "{a": error parsing glob '{a': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]);
+    check(
+        "a[b",
+        &expect![[
+            r#"pattern "a[b": error parsing glob 'a[b': unclosed character class; missing ']'"#
+        ]],
+    );
+    check(
+        "{a",
+        &expect![[
+            r#"pattern "{a": error parsing glob '{a': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#
+        ]],
+    );
 }
