@@ -39,6 +39,7 @@ use std::path::{Path, PathBuf};
 use pressmark_index::resource::Resource;
 
 pub use pattern::check_pattern;
+pub(crate) use slug::slug;
 pub use slug::{folder_settings, folder_spaces};
 
 /// The bound on a file's size when nothing else is said: 64 MiB.

@@ -96,7 +96,7 @@ fn base_name(path: &Path, is_file: bool) -> String {
 }
 
 /// Lower-case ASCII letters and digits; whatever stands between them becomes one hyphen.
-fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let mut slug = String::new();
     for character in name.chars() {
         if slug.len() == SLUG_CHARACTERS_MAX {
