@@ -1,1 +1,4 @@
-//! x
+//! Pressmark: serves huge document collections as MCP resources.
+
+pub mod config;
+pub mod sources;
