@@ -1,0 +1,1 @@
+//! Bytes to messages and answers to bytes.
