@@ -7,8 +7,8 @@ mod envelope;
 pub mod scan;
 pub mod write;
 
-pub(crate) use envelope::{parse_element, string};
 pub use envelope::{Malformed, Message, Request, parse, parse_batch};
+pub(crate) use envelope::{parse_element, string};
 
 /// The deepest nesting of arrays and objects that a message may have.
 pub const DEPTH_MAX: usize = 128;

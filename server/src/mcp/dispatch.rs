@@ -15,7 +15,7 @@ use super::{
     Method,
     handlers::{self, Context, Outcome},
     protocol::{self, Channel, Era, Params, Revision},
-    work::{Answer, EngineCall, Step, Work, WorkKind},
+    work::{Answer, Step, Work, WorkKind},
 };
 use crate::{
     error::{Code, Fault},
@@ -48,7 +48,12 @@ pub struct Mcp {
 impl Mcp {
     /// The protocol in front of `engine`; every caller has `access`.
     pub fn new(engine: Arc<Engine>, config: McpConfig, access: Access) -> Self {
-        Self { engine, config, access, next_request_id: AtomicU64::new(1) }
+        Self {
+            engine,
+            config,
+            access,
+            next_request_id: AtomicU64::new(1),
+        }
     }
 
     /// The engine behind it.
@@ -72,8 +77,19 @@ impl Mcp {
     /// Does work that [`Mcp::receive`] handed out; may wait for the disk.
     pub fn perform(&self, work: Work) -> Answer {
         match work.0 {
-            WorkKind::Request { id, method, revision, request_id, call } => {
-                let context = Context { mcp: self, id: &id, revision, request_id };
+            WorkKind::Request {
+                id,
+                method,
+                revision,
+                request_id,
+                call,
+            } => {
+                let context = Context {
+                    mcp: self,
+                    id: &id,
+                    revision,
+                    request_id,
+                };
                 let reply = caught(request_id, || handlers::perform(&context, call));
                 match reply {
                     Ok(reply) => Answer::reply(method, reply),
@@ -102,17 +118,31 @@ impl Mcp {
         revision: Revision,
     ) -> Result<Step, Fault> {
         let request_id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
-        let context = Context { mcp: self, id: request.id, revision, request_id };
+        let context = Context {
+            mcp: self,
+            id: request.id,
+            revision,
+            request_id,
+        };
         let outcome = caught(request_id, || handle(&context, method, params))?;
         Ok(match outcome {
             Outcome::Reply(reply) => Step::Answer(Answer::reply(method, reply)),
             Outcome::Agreed { reply, revision } => {
                 let answer = Answer::reply(method, reply);
-                Step::Answer(Answer { negotiated: Some(revision), ..answer })
+                Step::Answer(Answer {
+                    negotiated: Some(revision),
+                    ..answer
+                })
             }
             Outcome::Work(call) => {
                 let id = request.id.into();
-                Step::Work(Work(WorkKind::Request { id, method, revision, request_id, call }))
+                Step::Work(Work(WorkKind::Request {
+                    id,
+                    method,
+                    revision,
+                    request_id,
+                    call,
+                }))
             }
         })
     }
@@ -120,7 +150,10 @@ impl Mcp {
     fn batch_step(&self, text: &str, channel: Channel<'_>) -> Step {
         let fault = match protocol::of_other(channel) {
             Ok(revision) if revision.has_batches() => {
-                return Step::Work(Work(WorkKind::Batch { text: text.into(), revision }));
+                return Step::Work(Work(WorkKind::Batch {
+                    text: text.into(),
+                    revision,
+                }));
             }
             Ok(revision) => Fault::invalid_request(format!(
                 "revision {} has no batches: send one message at a time",
@@ -138,7 +171,9 @@ impl Mcp {
         };
         let mut replies = vec![b'['];
         for element in elements {
-            let Some(reply) = self.batch_element(element.get(), revision) else { continue };
+            let Some(reply) = self.batch_element(element.get(), revision) else {
+                continue;
+            };
             if replies.len() > 1 {
                 replies.push(b',');
             }
@@ -161,7 +196,9 @@ impl Mcp {
         let step = Params::read(request.params).and_then(|params| {
             let method = served(&request.method, revision)?;
             if method == Method::Initialize {
-                return Err(Fault::invalid_request("`initialize` must not be part of a batch"));
+                return Err(Fault::invalid_request(
+                    "`initialize` must not be part of a batch",
+                ));
             }
             self.start(&request, method, &params, revision)
         });
@@ -174,11 +211,7 @@ impl Mcp {
 }
 
 /// The method table: which handler answers what.
-fn handle(
-    context: &Context<'_>,
-    method: Method,
-    params: &Params<'_>,
-) -> Result<Outcome, Fault> {
+fn handle(context: &Context<'_>, method: Method, params: &Params<'_>) -> Result<Outcome, Fault> {
     match method {
         Method::ResourcesRead => handlers::resources::resources_read(context, params),
         Method::ResourcesList => handlers::resources::resources_list(params),
