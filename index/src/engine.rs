@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::access::Access;
 use crate::acl::AclTable;
@@ -21,7 +22,7 @@ use crate::shared::Shared;
 use crate::space::{SpaceId, SpaceSettings};
 use crate::store::codec::Reader;
 use crate::store::key::{self, meta};
-use crate::store::value::Counts;
+use crate::store::value::{Counts, read_visibility};
 use crate::store::{Cf, Store};
 use crate::verify::{self, VerifyReport};
 use crate::writer::{Done, Durability, Prepared, Work, Writer, remove_space};
@@ -38,6 +39,9 @@ pub struct EngineOptions {
     pub block_cache_bytes: usize,
     /// When a commit is acknowledged.
     pub durability: Durability,
+    /// How long entries of the change log, and tombstones, are kept; a consumer that was away longer starts from a
+    /// snapshot.
+    pub change_log_retention: Duration,
     /// What another process is told that wants the same data directory, e.g. `pressmark serve (pid 4711)`.
     pub owner: String,
 }
@@ -109,7 +113,7 @@ impl Engine {
         let acls = AclTable::load(&store)?;
         let catalog = Arc::new(load_catalog(&store)?);
         let shared = Arc::new(Shared::new(store, acls, Arc::clone(&catalog)));
-        let mut state = WriterState::load(&shared.store, &shared.acls, catalog)?;
+        let mut state = WriterState::load(&shared.store, &shared.acls, catalog, options.change_log_retention)?;
         shared.publish(&mut state);
         let interrupted: Vec<String> =
             state.catalog.removing().iter().map(|space| space.settings.name.clone()).collect();
@@ -213,6 +217,34 @@ impl Engine {
             scan.advance();
         }
         Ok(())
+    }
+
+    /// The ids of all sources that resources came from.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub fn source_ids(&self) -> Result<Vec<u64>> {
+        let view = self.shared.store.view();
+        let mut scan = view.scan(Cf::Sources, b"", b"")?;
+        let mut ids = Vec::new();
+        while let Some((source_key, _)) = scan.item()? {
+            let (id, _) = key::decode_source(source_key)?;
+            ids.push(id);
+            match key::after_prefix(&key::source(id, "")) {
+                Some(next) => scan.seek(&next),
+                None => break,
+            }
+        }
+        Ok(ids)
+    }
+
+    /// The space of a stored resource; `None` when there is no resource with exactly this URI.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub fn space_of(&self, uri: &str) -> Result<Option<SpaceId>> {
+        let value = self.shared.store.get(Cf::Contents, uri.as_bytes())?;
+        value.map(|value| read_visibility(&value).map(|(space, _)| space)).transpose()
     }
 
     // === writing ===

@@ -22,6 +22,7 @@
 //! let options = EngineOptions {
 //!     block_cache_bytes: 8 << 20,
 //!     durability: Durability::Sync,
+//!     change_log_retention: std::time::Duration::from_secs(7 * 24 * 3600),
 //!     owner: "an example".into(),
 //! };
 //! let engine = Engine::open(folder.path(), &options)?;
@@ -76,6 +77,6 @@ mod shared;
 mod slice;
 mod store;
 
-pub use apply::CHANGES_KEPT;
+pub use apply::CHANGES_KEPT_MAX;
 pub use folder::FOLDER_ENTRIES_MAX;
 pub use prepare::{DESCRIPTION_BYTES_MAX, PART_COUNT_MAX, RESOURCE_BYTES_MAX};

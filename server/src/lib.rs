@@ -1,4 +1,28 @@
-//! Pressmark: serves huge document collections as MCP resources.
+//! Pressmark's server: MCP over Streamable HTTP and stdio in front of the engine.
+//!
+//! A request passes these modules from top to bottom: [`transport`] (bytes to one message),
+//! [`json_rpc`] (what the message is), [`mcp`] (what it asks and how its revision wants it
+//! answered), [`engine_pool`] (where work that may wait for the disk runs), and the engine.
+//! Documents come in through [`sources`] and [`records`]; [`cli`] puts all of it together.
+
+#![forbid(unsafe_code)]
+
+pub mod transport;
+
+pub mod json_rpc;
+
+pub mod mcp;
+
+pub mod sessions;
+
+pub mod engine_pool;
+
+pub mod error;
+pub mod limits;
+pub mod metrics;
+pub mod readiness;
+pub mod shutdown;
+pub mod telemetry;
 
 pub mod config;
 pub mod sources;

@@ -7,6 +7,7 @@ mod spaces;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::acl::{AclNumbers, AclTable};
 use crate::catalog::{Space, SpaceCatalog};
@@ -27,13 +28,17 @@ pub(crate) struct WriterState {
     pub(crate) sequence: u64,
     pub(crate) oldest_change: u64,
     pub(crate) next_space: u32,
+    change_log_retention_ms: i64,
+    retention_check: UnixMillis,
     pub(crate) acls: AclNumbers,
     pub(crate) catalog: Arc<SpaceCatalog>,
     pub(crate) counts: BTreeMap<SpaceId, Counts>,
 }
 
-/// How long the change log is kept: this many entries.
-pub const CHANGES_KEPT: u64 = 1_000_000;
+/// The change log holds at most this many entries, however young they are.
+pub const CHANGES_KEPT_MAX: u64 = 1_000_000;
+/// How often the age of the oldest entry is looked at.
+const RETENTION_CHECK_MS: i64 = 10_000;
 /// Entries that one batch takes off the end of the log at most.
 const CHANGES_DROPPED_PER_BATCH: usize = 10_000;
 
@@ -42,6 +47,7 @@ impl WriterState {
         store: &Store,
         acls: &AclTable,
         catalog: Arc<SpaceCatalog>,
+        change_log_retention: Duration,
     ) -> Result<WriterState> {
         let number = |name: &[u8]| -> Result<Option<u64>> {
             let Some(value) = store.get(Cf::Meta, name)? else {
@@ -55,6 +61,8 @@ impl WriterState {
             oldest_change: number(meta::OLDEST_CHANGE)?.unwrap_or(1),
             next_space: number(meta::NEXT_SPACE)?
                 .map_or(1, |n| u32::try_from(n).unwrap_or(u32::MAX)),
+            change_log_retention_ms: i64::try_from(change_log_retention.as_millis()).unwrap_or(i64::MAX),
+            retention_check: UnixMillis::MIN,
             acls: AclNumbers::from_table(acls),
             catalog,
             counts,
@@ -400,30 +408,34 @@ impl<'s> Transaction<'s> {
 
     /// Takes what is beyond the retention off the end of the log, with the tombstones that it explains.
     fn drop_old_changes(&mut self) -> Result<()> {
-        let kept_from = self.state.sequence.saturating_sub(CHANGES_KEPT).saturating_add(1);
-        if self.state.oldest_change >= kept_from {
+        let beyond_count = self.state.sequence.saturating_sub(self.state.oldest_change) >= CHANGES_KEPT_MAX;
+        if !beyond_count && self.now < self.state.retention_check {
             return Ok(());
         }
+        self.state.retention_check = self.now.saturating_add(RETENTION_CHECK_MS);
+        let kept_from = self.state.sequence.saturating_sub(CHANGES_KEPT_MAX).saturating_add(1);
+        let kept_since = self.now.saturating_sub(self.state.change_log_retention_ms);
         let view = self.store.view();
         let mut scan = view.scan(Cf::Changes, b"", &key::sequence(self.state.oldest_change))?;
         let mut oldest = self.state.oldest_change;
         for _ in 0..CHANGES_DROPPED_PER_BATCH {
-            let Some((key, value)) = scan.item()? else {
-                break;
-            };
-            oldest = key::decode_sequence(key)?;
-            if oldest >= kept_from {
+            let Some((key, value)) = scan.item()? else { break };
+            let sequence = key::decode_sequence(key)?;
+            let entry = Entry::decode(value)?;
+            if sequence >= kept_from && entry.committed >= kept_since {
                 break;
             }
-            let entry = Entry::decode(value)?;
             if entry.kind == ChangeKind::Deleted {
                 let tombstone = self.tombstone(&entry.uri)?;
-                if tombstone.is_some_and(|tombstone| tombstone.sequence == oldest) {
+                if tombstone.is_some_and(|tombstone| tombstone.sequence == sequence) {
                     self.batch.delete(Cf::Tombstones, entry.uri.as_bytes())?;
                 }
             }
-            oldest = oldest.saturating_add(1);
+            oldest = sequence.saturating_add(1);
             scan.advance();
+        }
+        if oldest == self.state.oldest_change {
+            return Ok(());
         }
         let from = key::sequence(self.state.oldest_change);
         self.batch.delete_range(Cf::Changes, &from, &key::sequence(oldest))?;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 use std::path::Path;
+use std::time::Duration;
 
 use pressmark_index::access::Access;
 use pressmark_index::contents::Contents;

@@ -1,13 +1,8 @@
 //! Relative paths as the value of `{+path}`.
 
-// INTEGRATION: replace `escape_path` by `pressmark_index::resource_uri::escape_path`, which has the same signature.
+pub(super) use pressmark_index::resource_uri::escape_path;
 
-/// A decoded path as a URI path holds it (RFC 3986 section 3.3): what is not a `pchar` or `/` becomes pct-triplets.
-pub(super) fn escape_path(decoded_path: &str) -> String {
-    escape_name_bytes(decoded_path.as_bytes())
-}
-
-/// The same for raw bytes, for names that are not UTF-8. Such a path is shown to people and never made a URI.
+/// The same for the raw bytes of names that are not UTF-8. Such a path is shown to people and never made a URI.
 pub(super) fn escape_name_bytes(name: &[u8]) -> String {
     let mut escaped = String::with_capacity(name.len());
     for &byte in name {

@@ -1,0 +1,95 @@
+//! The one place where async code meets the synchronous engine: a bounded blocking pool.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::{
+    error::Fault,
+    mcp::{Answer, Mcp, Work},
+    metrics::Metrics,
+};
+
+/// Bounds of the pool.
+#[derive(Debug, Clone)]
+pub struct EnginePoolConfig {
+    /// How many threads wait for the disk at a time.
+    pub threads_max: usize,
+    /// How much work waits for a thread; more is refused.
+    pub queue_max: usize,
+}
+
+/// Runs work that may wait for the disk.
+pub struct EnginePool {
+    mcp: Arc<Mcp>,
+    /// Places for work that runs or waits.
+    places: Arc<Semaphore>,
+    threads: Arc<Semaphore>,
+    metrics: Arc<Metrics>,
+}
+
+// === impl EnginePool ===
+
+impl EnginePool {
+    /// A pool in front of the engine behind `mcp`.
+    pub fn new(mcp: Arc<Mcp>, config: &EnginePoolConfig, metrics: Arc<Metrics>) -> Self {
+        let threads = config.threads_max.clamp(1, Semaphore::MAX_PERMITS);
+        let places = threads
+            .saturating_add(config.queue_max)
+            .min(Semaphore::MAX_PERMITS);
+        Self {
+            mcp,
+            places: Arc::new(Semaphore::new(places)),
+            threads: Arc::new(Semaphore::new(threads)),
+            metrics,
+        }
+    }
+
+    /// The protocol whose work runs here.
+    pub fn mcp(&self) -> &Arc<Mcp> {
+        &self.mcp
+    }
+
+    /// Runs the work on a thread of the pool; answers that the server is busy when the queue is full.
+    ///
+    /// Dropping the future gives up a place in the queue, but work that runs goes on to its end
+    /// and holds its thread until then.
+    pub async fn run(&self, work: Work) -> Answer {
+        let method = work.method();
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            self.metrics.requests_shed.inc();
+            return Answer::fault(method, work.id(), &Fault::overloaded());
+        };
+        let thread = {
+            let _waiting = Waiting::new(&self.metrics);
+            Arc::clone(&self.threads).acquire_owned().await
+        };
+        let id = work.id().map(str::to_owned);
+        let mcp = Arc::clone(&self.mcp);
+        let running = tokio::task::spawn_blocking(move || {
+            let _held = (place, thread);
+            mcp.perform(work)
+        });
+        match running.await {
+            Ok(answer) => answer,
+            // The handler's panics are caught where they happen: this is the runtime's end.
+            Err(_) => Answer::fault(method, id.as_deref(), &Fault::overloaded()),
+        }
+    }
+}
+
+/// Shows work in the queue's gauge while it waits.
+struct Waiting<'a>(&'a Metrics);
+
+impl<'a> Waiting<'a> {
+    fn new(metrics: &'a Metrics) -> Self {
+        metrics.pool_queue.inc();
+        Self(metrics)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.pool_queue.dec();
+    }
+}

@@ -1,0 +1,14 @@
+//! JSON-RPC 2.0 messages as they stand in a body or on a line; knows no MCP method.
+//!
+//! A message is read in one pass into an envelope that borrows from the body. The id is never
+//! interpreted: it is copied into the reply byte for byte as it was spelled.
+
+mod envelope;
+pub mod scan;
+pub mod write;
+
+pub use envelope::{Malformed, Message, Request, parse, parse_batch};
+pub(crate) use envelope::{parse_element, string};
+
+/// The deepest nesting of arrays and objects that a message may have.
+pub const DEPTH_MAX: usize = 128;

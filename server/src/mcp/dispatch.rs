@@ -1,0 +1,288 @@
+//! From a body to its answer: the method table, and the only place that catches panics.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use hyper::StatusCode;
+use pressmark_index::{access::Access, engine::Engine};
+
+use super::{
+    Method,
+    handlers::{self, Context, Outcome},
+    protocol::{self, Channel, Era, Params, Revision},
+    work::{Answer, Step, Work, WorkKind},
+};
+use crate::{
+    error::{Code, Fault},
+    json_rpc::{self, Malformed, Message, Request},
+};
+
+/// Bounds of what one message may ask.
+#[derive(Debug, Clone)]
+pub struct McpConfig {
+    /// The most bytes that the `contents` of a reply may take.
+    pub contents_bytes_max: usize,
+    /// The most entries of a list's page.
+    pub page_items_max: usize,
+    /// The bytes after which a list's page ends.
+    pub page_bytes_max: usize,
+    /// The most messages of a batch.
+    pub batch_messages_max: usize,
+}
+
+/// The protocol in front of an engine; shared by all transports.
+pub struct Mcp {
+    pub(super) engine: Arc<Engine>,
+    pub(super) config: McpConfig,
+    pub(super) access: Access,
+    next_request_id: AtomicU64,
+}
+
+// === impl Mcp ===
+
+impl Mcp {
+    /// The protocol in front of `engine`; every caller has `access`.
+    pub fn new(engine: Arc<Engine>, config: McpConfig, access: Access) -> Self {
+        Self {
+            engine,
+            config,
+            access,
+            next_request_id: AtomicU64::new(1),
+        }
+    }
+
+    /// The engine behind it.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// Answers one body or line as far as memory can; never waits.
+    pub fn receive(&self, body: &[u8], channel: Channel<'_>) -> Step {
+        match json_rpc::parse(body) {
+            Ok(Message::Request(request)) => self.request(&request, channel),
+            Ok(Message::Notification { .. }) => {
+                unanswered(protocol::of_other(channel), Method::Notification)
+            }
+            Ok(Message::Response) => unanswered(protocol::of_other(channel), Method::Other),
+            Err(Malformed::Batch(text)) => self.batch_step(text, channel),
+            Err(malformed) => Step::Answer(malformed_answer(&malformed)),
+        }
+    }
+
+    /// Does work that [`Mcp::receive`] handed out; may wait for the disk.
+    pub fn perform(&self, work: Work) -> Answer {
+        match work.0 {
+            WorkKind::Request {
+                id,
+                method,
+                revision,
+                request_id,
+                call,
+            } => {
+                let context = Context {
+                    mcp: self,
+                    id: &id,
+                    revision,
+                    request_id,
+                };
+                let reply = caught(request_id, || handlers::perform(&context, call));
+                match reply {
+                    Ok(reply) => Answer::reply(method, reply),
+                    Err(fault) => Answer::fault(method, Some(&id), &fault),
+                }
+            }
+            WorkKind::Batch { text, revision } => self.batch(&text, revision),
+        }
+    }
+
+    fn request(&self, request: &Request<'_>, channel: Channel<'_>) -> Step {
+        let mut method = Method::Other;
+        let step = Params::read(request.params).and_then(|params| {
+            let revision = protocol::of_request(request, &params, channel)?;
+            method = served(&request.method, revision)?;
+            self.start(request, method, &params, revision)
+        });
+        step.unwrap_or_else(|fault| Step::Answer(Answer::fault(method, Some(request.id), &fault)))
+    }
+
+    fn start(
+        &self,
+        request: &Request<'_>,
+        method: Method,
+        params: &Params<'_>,
+        revision: Revision,
+    ) -> Result<Step, Fault> {
+        let request_id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
+        let context = Context {
+            mcp: self,
+            id: request.id,
+            revision,
+            request_id,
+        };
+        let outcome = caught(request_id, || handle(&context, method, params))?;
+        Ok(match outcome {
+            Outcome::Reply(reply) => Step::Answer(Answer::reply(method, reply)),
+            Outcome::Agreed { reply, revision } => {
+                let answer = Answer::reply(method, reply);
+                Step::Answer(Answer {
+                    negotiated: Some(revision),
+                    ..answer
+                })
+            }
+            Outcome::Work(call) => {
+                let id = request.id.into();
+                Step::Work(Work(WorkKind::Request {
+                    id,
+                    method,
+                    revision,
+                    request_id,
+                    call,
+                }))
+            }
+        })
+    }
+
+    fn batch_step(&self, text: &str, channel: Channel<'_>) -> Step {
+        let fault = match protocol::of_other(channel) {
+            Ok(revision) if revision.has_batches() => {
+                return Step::Work(Work(WorkKind::Batch {
+                    text: text.into(),
+                    revision,
+                }));
+            }
+            Ok(revision) => Fault::invalid_request(format!(
+                "revision {} has no batches: send one message at a time",
+                revision.name()
+            )),
+            Err(fault) => fault,
+        };
+        Step::Answer(Answer::fault(Method::Batch, None, &fault))
+    }
+
+    fn batch(&self, text: &str, revision: Revision) -> Answer {
+        let elements = match json_rpc::parse_batch(text, self.config.batch_messages_max) {
+            Ok(elements) => elements,
+            Err(malformed) => return malformed_answer(&malformed),
+        };
+        let mut replies = vec![b'['];
+        for element in elements {
+            let Some(reply) = self.batch_element(element.get(), revision) else {
+                continue;
+            };
+            if replies.len() > 1 {
+                replies.push(b',');
+            }
+            replies.extend_from_slice(&reply);
+        }
+        if replies.len() == 1 {
+            return Answer::accepted(Method::Batch);
+        }
+        replies.push(b']');
+        Answer::reply(Method::Batch, replies)
+    }
+
+    /// The reply to a message of a batch; none to what wants none.
+    fn batch_element(&self, text: &str, revision: Revision) -> Option<Vec<u8>> {
+        let request = match json_rpc::parse_element(text) {
+            Ok(Message::Request(request)) => request,
+            Ok(Message::Notification { .. } | Message::Response) => return None,
+            Err(malformed) => return malformed_answer(&malformed).body,
+        };
+        let step = Params::read(request.params).and_then(|params| {
+            let method = served(&request.method, revision)?;
+            if method == Method::Initialize {
+                return Err(Fault::invalid_request(
+                    "`initialize` must not be part of a batch",
+                ));
+            }
+            self.start(&request, method, &params, revision)
+        });
+        match step {
+            Ok(Step::Answer(answer)) => answer.body,
+            Ok(Step::Work(work)) => self.perform(work).body,
+            Err(fault) => Some(fault.reply(Some(request.id))),
+        }
+    }
+}
+
+/// The method table: which handler answers what.
+fn handle(context: &Context<'_>, method: Method, params: &Params<'_>) -> Result<Outcome, Fault> {
+    match method {
+        Method::ResourcesRead => handlers::resources::resources_read(context, params),
+        Method::ResourcesList => handlers::resources::resources_list(params),
+        Method::ResourcesTemplatesList => {
+            handlers::templates::resources_templates_list(context, params)
+        }
+        Method::ToolsList => handlers::tools::tools_list(context, params),
+        Method::ToolsCall => handlers::tools::tools_call(context, params),
+        Method::Initialize => handlers::lifecycle::initialize(context, params),
+        Method::Ping => Ok(handlers::lifecycle::ping(context)),
+        Method::ServerDiscover => Ok(handlers::lifecycle::server_discover(context)),
+        // Names of metrics only: `Method::served` never returns them.
+        Method::Notification | Method::Batch | Method::Other => Err(method_not_found()),
+    }
+}
+
+fn served(name: &str, revision: Revision) -> Result<Method, Fault> {
+    let era = revision.era();
+    Method::served(name, era).ok_or_else(|| match era {
+        Era::Legacy => method_not_found(),
+        Era::Modern => method_not_found().with_status(StatusCode::NOT_FOUND),
+    })
+}
+
+fn method_not_found() -> Fault {
+    Fault::new(Code::MethodNotFound, "method not found")
+}
+
+fn unanswered(revision: Result<Revision, Fault>, method: Method) -> Step {
+    Step::Answer(match revision {
+        Ok(_) => Answer::accepted(method),
+        Err(fault) => Answer::fault(method, None, &fault),
+    })
+}
+
+fn malformed_answer(malformed: &Malformed<'_>) -> Answer {
+    match malformed {
+        Malformed::Syntax => Answer::fault(Method::Other, None, &Fault::parse_error()),
+        Malformed::Batch(_) => {
+            let fault = Fault::invalid_request("a message of a batch is a JSON object");
+            Answer::fault(Method::Other, None, &fault)
+        }
+        Malformed::Invalid { id, reason } => {
+            Answer::fault(Method::Other, *id, &Fault::invalid_request(*reason))
+        }
+    }
+}
+
+/// Runs a handler; a panic in it is this request's internal error and nobody else's.
+///
+/// A handler only reads shared state, so that nothing half-changed is left behind.
+fn caught<T>(request_id: u64, handler: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(handler)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        tracing::error!(request_id, panic = text, "a handler panicked");
+        Err(Fault::internal(request_id))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_one_internal_error() {
+        let fault = caught::<()>(42, || panic!("broken handler")).unwrap_err();
+        assert_eq!(fault.code, Code::Internal);
+        assert!(fault.message.contains("42"));
+        assert!(!fault.message.contains("broken"));
+    }
+}

@@ -1,0 +1,71 @@
+//! `initialize`, `ping` and `server/discover`.
+
+use std::time::Duration;
+
+use pressmark_index::space::CacheScope;
+
+use super::{Context, Outcome};
+use crate::{
+    error::Fault,
+    json_rpc::write,
+    mcp::{
+        instructions,
+        protocol::{CacheHint, Params, Revision, finish, negotiate, open},
+    },
+};
+
+/// Only what is served is declared: neither `subscribe` nor `listChanged`.
+const CAPABILITIES: &[u8] = br#""capabilities":{"resources":{},"tools":{}}"#;
+
+/// How long a client may keep a discovery: the instructions say how many resources there are.
+const DISCOVER_TTL: Duration = Duration::from_secs(60);
+
+/// Agrees on a revision; its own reply is in that revision already.
+pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<Outcome, Fault> {
+    let revision = negotiate(params.protocol_version)?;
+    let instructions = instructions::of(&context.mcp.engine.spaces(), &context.mcp.access);
+    let mut out = open(context.id, 256 + instructions.len());
+    out.extend_from_slice(b"\"protocolVersion\":");
+    write::string(revision.name(), &mut out);
+    out.push(b',');
+    out.extend_from_slice(CAPABILITIES);
+    out.extend_from_slice(b",\"serverInfo\":{\"name\":\"pressmark\",");
+    if revision.has_titles() {
+        out.extend_from_slice(b"\"title\":\"Pressmark\",");
+    }
+    out.extend_from_slice(b"\"version\":");
+    write::string(env!("CARGO_PKG_VERSION"), &mut out);
+    out.extend_from_slice(b"},\"instructions\":");
+    write::string(&instructions, &mut out);
+    Ok(Outcome::Agreed {
+        reply: finish(out, revision, None),
+        revision,
+    })
+}
+
+/// An empty result.
+pub(crate) fn ping(context: &Context<'_>) -> Outcome {
+    Outcome::Reply(finish(open(context.id, 0), context.revision, None))
+}
+
+/// What the server speaks and how to use it, in one stateless reply.
+pub(crate) fn server_discover(context: &Context<'_>) -> Outcome {
+    let instructions = instructions::of(&context.mcp.engine.spaces(), &context.mcp.access);
+    let mut out = open(context.id, 256 + instructions.len());
+    out.extend_from_slice(b"\"supportedVersions\":[");
+    for (at, revision) in Revision::ALL.iter().rev().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write::string(revision.name(), &mut out);
+    }
+    out.extend_from_slice(b"],");
+    out.extend_from_slice(CAPABILITIES);
+    out.extend_from_slice(b",\"instructions\":");
+    write::string(&instructions, &mut out);
+    let hint = CacheHint {
+        ttl: DISCOVER_TTL,
+        scope: CacheScope::Private,
+    };
+    Outcome::Reply(finish(out, context.revision, Some(hint)))
+}

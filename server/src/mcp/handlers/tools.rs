@@ -1,0 +1,119 @@
+//! `tools/list` and `tools/call`: the table of tools and the frame of their results.
+
+use std::time::Duration;
+
+use pressmark_index::space::CacheScope;
+use serde_json::value::RawValue;
+
+use super::{Context, Outcome, cursor, fetch, required_string};
+use crate::{
+    error::Fault,
+    json_rpc::write,
+    mcp::{
+        protocol::{CacheHint, Params, Revision, finish, open},
+        work::EngineCall,
+    },
+};
+
+/// The tools change with the program only.
+const TOOLS_TTL: Duration = Duration::from_secs(3600);
+
+/// Every tool only reads, and nothing outside this server.
+const ANNOTATIONS: &str =
+    r#"{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}"#;
+
+/// A tool as it is listed; schemas are JSON Schema 2020-12.
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) description: &'static str,
+    pub(super) input_schema: &'static str,
+    pub(super) output_schema: &'static str,
+}
+
+const TOOLS: [&Tool; 1] = [&fetch::TOOL];
+
+/// All tools, on one page.
+pub(crate) fn tools_list(context: &Context<'_>, params: &Params<'_>) -> Result<Outcome, Fault> {
+    if cursor(params.cursor)?.is_some() {
+        return Err(Fault::invalid_params(
+            "`cursor` is none of this list: it has one page",
+        ));
+    }
+    let mut out = open(context.id, 4096);
+    out.extend_from_slice(b"\"tools\":[");
+    for (at, tool) in TOOLS.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        tool.write(context.revision, &mut out);
+    }
+    out.push(b']');
+    let hint = CacheHint {
+        ttl: TOOLS_TTL,
+        scope: CacheScope::Public,
+    };
+    Ok(Outcome::Reply(finish(out, context.revision, Some(hint))))
+}
+
+/// Decodes the arguments of the named tool.
+pub(crate) fn tools_call(context: &Context<'_>, params: &Params<'_>) -> Result<Outcome, Fault> {
+    let name = required_string(params.name, "name")?;
+    let arguments = params.arguments.map_or("{}", RawValue::get);
+    if !arguments.starts_with('{') {
+        return Err(Fault::invalid_params("`arguments` must be an object"));
+    }
+    if name != fetch::TOOL.name {
+        let names: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
+        let message = format!("unknown tool `{name}`: the tools are {}", names.join(", "));
+        return Err(Fault::invalid_params(message));
+    }
+    match fetch::FetchArguments::read(arguments) {
+        Ok(arguments) => Ok(Outcome::Work(EngineCall::Fetch(arguments))),
+        Err(text) => wrong_arguments(context, text).map(Outcome::Reply),
+    }
+}
+
+/// Arguments that do not fit: for the model where the revision has it so, else for the host.
+pub(super) fn wrong_arguments(context: &Context<'_>, text: String) -> Result<Vec<u8>, Fault> {
+    if context.revision.reports_wrong_arguments_to_model() {
+        Ok(error_result(context, &text))
+    } else {
+        Err(Fault::invalid_params(text))
+    }
+}
+
+/// A result that tells the model what went wrong.
+pub(super) fn error_result(context: &Context<'_>, text: &str) -> Vec<u8> {
+    let mut out = open(context.id, 64 + text.len());
+    out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
+    write::string(text, &mut out);
+    out.extend_from_slice(b"}],\"isError\":true");
+    finish(out, context.revision, None)
+}
+
+// === impl Tool ===
+
+impl Tool {
+    fn write(&self, revision: Revision, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"name\":");
+        write::string(self.name, out);
+        if revision.has_titles() {
+            out.extend_from_slice(b",\"title\":");
+            write::string(self.title, out);
+        }
+        out.extend_from_slice(b",\"description\":");
+        write::string(self.description, out);
+        out.extend_from_slice(b",\"inputSchema\":");
+        out.extend_from_slice(self.input_schema.as_bytes());
+        if revision.has_structured_content() {
+            out.extend_from_slice(b",\"outputSchema\":");
+            out.extend_from_slice(self.output_schema.as_bytes());
+        }
+        if revision.has_tool_annotations() {
+            out.extend_from_slice(b",\"annotations\":");
+            out.extend_from_slice(ANNOTATIONS.as_bytes());
+        }
+        out.push(b'}');
+    }
+}

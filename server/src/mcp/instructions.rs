@@ -1,0 +1,57 @@
+//! `instructions`: what a model is told about the spaces before it asks anything.
+//!
+//! Built for each `initialize` and `server/discover`: a hundred spaces take some microseconds, and
+//! a cache would have to know when the number of resources changes.
+
+use std::fmt::Write;
+
+use pressmark_index::{access::Access, catalog::SpaceCatalog};
+
+/// The most bytes of instructions: hosts put them into every conversation.
+const INSTRUCTIONS_BYTES_MAX: usize = 8 * 1024;
+
+/// The most characters of a space's title and of its description.
+const TEXT_CHARS_MAX: usize = 300;
+
+const HOW_TO: &str = "This server holds documents as resources, each with a URI. Read one with \
+`resources/read`, or with the tool `fetch` and its URI as `id`. Parts of a long text are read by a \
+fragment that counts from zero and excludes the end: `#line=0,200` or `#char=0,4096`. The spaces, \
+each with the URI template of its resources:\n";
+
+/// The instructions for a caller with `access`.
+pub fn of(catalog: &SpaceCatalog, access: &Access) -> String {
+    let mut text = String::from(HOW_TO);
+    let visible = catalog
+        .spaces
+        .iter()
+        .filter(|space| access.sees_space(&space.settings.name));
+    let mut left_out = 0_usize;
+    for space in visible {
+        let settings = &space.settings;
+        let mut line = format!("- {}: `{}`", settings.name, settings.uri_template);
+        for part in [&settings.title, &settings.description]
+            .into_iter()
+            .flatten()
+        {
+            let _ = write!(line, "; {}", one_line(part));
+        }
+        let _ = writeln!(line, "; {} resources", space.resource_count());
+        if text.len() + line.len() > INSTRUCTIONS_BYTES_MAX {
+            left_out += 1;
+        } else {
+            text.push_str(&line);
+        }
+    }
+    if left_out > 0 {
+        let _ = writeln!(
+            text,
+            "{left_out} more spaces: see `resources/templates/list`."
+        );
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.chars().take(TEXT_CHARS_MAX).collect()
+}

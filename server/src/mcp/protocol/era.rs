@@ -1,0 +1,174 @@
+//! Which revision a request speaks, or why that cannot be served.
+
+use hyper::{HeaderMap, StatusCode};
+use serde_json::value::RawValue;
+
+use super::{
+    mirrored_headers,
+    request_meta::{Params, RequestMeta, is_object},
+    revision::Revision,
+};
+use crate::{
+    error::{Code, Fault},
+    json_rpc::{Request, string},
+};
+
+/// The way a message came, and what was agreed on that way before.
+#[derive(Debug, Clone, Copy)]
+pub enum Channel<'a> {
+    /// Lines of a process or socket.
+    Stdio {
+        /// What its `initialize` agreed on.
+        negotiated: Option<Revision>,
+    },
+    /// One HTTP request.
+    Http {
+        /// Its headers.
+        headers: &'a HeaderMap,
+        /// The session that it names.
+        session: Session,
+    },
+}
+
+/// The session that an HTTP request names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Session {
+    /// It names none.
+    Absent,
+    /// One that ended or never was.
+    Unknown,
+    /// One that agreed on this revision.
+    Known(Revision),
+}
+
+/// The revision of a request whose `params` were cut.
+///
+/// Checks come in the order in which the specification lets them win: headers against body
+/// (-32020), required `_meta` (-32602), supported revision (-32022).
+///
+/// # Errors
+/// The fault to answer, with HTTP 400.
+pub fn of_request(
+    request: &Request<'_>,
+    params: &Params<'_>,
+    channel: Channel<'_>,
+) -> Result<Revision, Fault> {
+    let header = channel.version_header()?;
+    let meta = RequestMeta::read(params.meta)?;
+    let body_version = meta.protocol_version.and_then(string);
+    let is_modern = body_version.is_some()
+        || (request.method != "initialize" && header.is_some_and(names_modern));
+    if !is_modern {
+        return legacy(&request.method, header, channel);
+    }
+    if let Channel::Http { headers, .. } = channel {
+        mirrored_headers::check(headers, header, body_version.as_deref(), request, params)?;
+    }
+    let Some(version) = body_version else {
+        return Err(missing_meta("protocolVersion"));
+    };
+    if !meta.client_capabilities.is_some_and(is_object) {
+        return Err(missing_meta("clientCapabilities"));
+    }
+    modern(&version)
+}
+
+/// The revision of a message that has no `_meta` of its own: a notification, a response, a batch.
+///
+/// # Errors
+/// The fault to answer, with HTTP 400.
+pub fn of_other(channel: Channel<'_>) -> Result<Revision, Fault> {
+    let header = channel.version_header()?;
+    match header.filter(|header| names_modern(header)) {
+        Some(version) => modern(version),
+        None => legacy("", header, channel),
+    }
+}
+
+/// What `initialize` is answered with: the asked revision where it is a legacy one that we serve.
+///
+/// # Errors
+/// -32602 without a version.
+pub fn negotiate(asked: Option<&RawValue>) -> Result<Revision, Fault> {
+    let Some(asked) = asked.and_then(string) else {
+        return Err(Fault::invalid_params("`protocolVersion` must be a string"));
+    };
+    let revision = Revision::parse(&asked).filter(|revision| *revision < Revision::FIRST_MODERN);
+    Ok(revision.unwrap_or(Revision::LATEST_LEGACY))
+}
+
+fn modern(version: &str) -> Result<Revision, Fault> {
+    Revision::MODERN
+        .into_iter()
+        .find(|revision| revision.name() == version)
+        .ok_or_else(|| unsupported(version, &Revision::MODERN))
+}
+
+fn legacy(method: &str, header: Option<&str>, channel: Channel<'_>) -> Result<Revision, Fault> {
+    // A client that has not agreed on a revision yet may send any: its `initialize` settles it.
+    if method == "initialize" {
+        return Ok(Revision::LATEST_LEGACY);
+    }
+    let negotiated = match channel {
+        Channel::Stdio { negotiated } => negotiated,
+        Channel::Http {
+            session: Session::Absent,
+            ..
+        } => None,
+        Channel::Http {
+            session: Session::Known(revision),
+            ..
+        } => Some(revision),
+        Channel::Http {
+            session: Session::Unknown,
+            ..
+        } => {
+            let fault = Fault::invalid_request("no such session: send `initialize` again");
+            return Err(fault.with_status(StatusCode::NOT_FOUND));
+        }
+    };
+    match header {
+        Some(name) => Revision::parse(name).ok_or_else(|| unsupported(name, &Revision::ALL)),
+        None => Ok(negotiated.unwrap_or(Revision::WITHOUT_HEADER)),
+    }
+}
+
+/// Whether a header's value is a date not before the first modern revision.
+fn names_modern(version: &str) -> bool {
+    let is_date = version.len() == 10
+        && version
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-');
+    is_date && version >= Revision::FIRST_MODERN.name()
+}
+
+fn missing_meta(name: &str) -> Fault {
+    let message = format!(
+        "`params._meta` must have \"io.modelcontextprotocol/{name}\" (revision 2026-07-28)"
+    );
+    Fault::invalid_params(message).with_status(StatusCode::BAD_REQUEST)
+}
+
+fn unsupported(requested: &str, supported: &[Revision]) -> Fault {
+    let supported: Vec<_> = supported.iter().map(|revision| revision.name()).collect();
+    let data = serde_json::json!({ "supported": supported, "requested": requested });
+    Fault::new(
+        Code::UnsupportedProtocolVersion,
+        "unsupported protocol version",
+    )
+    .with_data(data.to_string())
+    .with_status(StatusCode::BAD_REQUEST)
+}
+
+// === impl Channel ===
+
+impl<'a> Channel<'a> {
+    fn version_header(&self) -> Result<Option<&'a str>, Fault> {
+        match self {
+            Channel::Stdio { .. } => Ok(None),
+            Channel::Http { headers, .. } => {
+                mirrored_headers::single(headers, mirrored_headers::PROTOCOL_VERSION)
+            }
+        }
+    }
+}

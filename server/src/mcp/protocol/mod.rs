@@ -1,0 +1,12 @@
+//! All differences between the revisions of the protocol; nothing else asks which one it is.
+
+mod era;
+mod mirrored_headers;
+mod request_meta;
+mod result;
+mod revision;
+
+pub use era::{Channel, Session, negotiate, of_other, of_request};
+pub use request_meta::Params;
+pub use result::{CacheHint, finish, open};
+pub use revision::{Era, Revision};

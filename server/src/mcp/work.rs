@@ -1,0 +1,113 @@
+//! What a message leads to: an answer, or work for the pool that leads to one.
+
+use hyper::StatusCode;
+
+use super::{Method, handlers::fetch::FetchArguments, protocol::Revision};
+use crate::error::{Code, Fault};
+
+/// What a message leads to.
+#[derive(Debug)]
+pub enum Step {
+    /// It is answered already.
+    Answer(Answer),
+    /// It may wait for the disk: run it with [`super::Mcp::perform`] on the pool.
+    Work(Work),
+}
+
+/// The answer to one body or line.
+#[derive(Debug)]
+pub struct Answer {
+    /// The reply; `None` where the message wants none.
+    pub body: Option<Vec<u8>>,
+    /// What HTTP says.
+    pub status: StatusCode,
+    /// What was asked, for metrics.
+    pub method: Method,
+    /// The error's code, for metrics; of a batch none.
+    pub code: Option<Code>,
+    /// The revision that an `initialize` agreed on.
+    pub negotiated: Option<Revision>,
+}
+
+/// Work for the pool; owns all it needs.
+#[derive(Debug)]
+pub struct Work(pub(super) WorkKind);
+
+#[derive(Debug)]
+pub(super) enum WorkKind {
+    Request {
+        id: Box<str>,
+        method: Method,
+        revision: Revision,
+        request_id: u64,
+        call: EngineCall,
+    },
+    Batch {
+        text: Box<str>,
+        revision: Revision,
+    },
+}
+
+/// An engine call with its decoded parameters.
+#[derive(Debug)]
+pub(crate) enum EngineCall {
+    ResourcesRead { uri: String },
+    ResourcesList { cursor: Option<String> },
+    Fetch(FetchArguments),
+}
+
+// === impl Answer ===
+
+impl Answer {
+    pub(super) fn reply(method: Method, body: Vec<u8>) -> Self {
+        Self {
+            body: Some(body),
+            status: StatusCode::OK,
+            method,
+            code: None,
+            negotiated: None,
+        }
+    }
+
+    pub(super) fn accepted(method: Method) -> Self {
+        let status = StatusCode::ACCEPTED;
+        Self {
+            body: None,
+            status,
+            method,
+            code: None,
+            negotiated: None,
+        }
+    }
+
+    /// The answer that tells a fault; without id where none could be read.
+    pub fn fault(method: Method, id: Option<&str>, fault: &Fault) -> Self {
+        Self {
+            body: Some(fault.reply(id)),
+            status: fault.status,
+            method,
+            code: Some(fault.code),
+            negotiated: None,
+        }
+    }
+}
+
+// === impl Work ===
+
+impl Work {
+    /// What is asked, for metrics.
+    pub fn method(&self) -> Method {
+        match &self.0 {
+            WorkKind::Request { method, .. } => *method,
+            WorkKind::Batch { .. } => Method::Batch,
+        }
+    }
+
+    /// The id of the request, for an answer that does not come from its work.
+    pub fn id(&self) -> Option<&str> {
+        match &self.0 {
+            WorkKind::Request { id, .. } => Some(id),
+            WorkKind::Batch { .. } => None,
+        }
+    }
+}

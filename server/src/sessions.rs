@@ -1,0 +1,241 @@
+//! Sessions of the legacy revisions over HTTP: an id and the revision that was agreed on.
+//!
+//! They are optional: reads work without one. When there are too many, an `initialize` is answered
+//! without an id instead of ending somebody else's session.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::RwLock;
+use tokio::time::Instant;
+
+use crate::{
+    mcp::protocol::{Revision, Session},
+    metrics::Metrics,
+    shutdown::Shutdown,
+};
+
+/// Bounds of the sessions.
+#[derive(Debug, Clone)]
+pub struct SessionsConfig {
+    /// How many live at a time; zero: none are given out.
+    pub sessions_max: usize,
+    /// How long one lives without a request.
+    pub idle_timeout: Duration,
+}
+
+/// An id of 128 random bits; 32 lower-case hexadecimal digits on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SessionId(u128);
+
+/// The live sessions.
+pub struct Sessions {
+    config: SessionsConfig,
+    started: Instant,
+    live: RwLock<HashMap<SessionId, Live>>,
+    metrics: Arc<Metrics>,
+}
+
+struct Live {
+    revision: Revision,
+    /// Milliseconds since `Sessions::started`; atomic, so that a request needs only the read lock.
+    last_used_ms: AtomicU64,
+}
+
+// === impl SessionId ===
+
+impl SessionId {
+    /// The id that this text spells.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_spelled_as_given = text.len() == 32
+            && text
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if !is_spelled_as_given {
+            return None;
+        }
+        u128::from_str_radix(text, 16).ok().map(SessionId)
+    }
+}
+
+impl std::fmt::Display for SessionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+// === impl Sessions ===
+
+impl Sessions {
+    /// No sessions yet.
+    pub fn new(config: SessionsConfig, metrics: Arc<Metrics>) -> Self {
+        Self {
+            config,
+            started: Instant::now(),
+            live: RwLock::default(),
+            metrics,
+        }
+    }
+
+    /// A new session that agreed on `revision`; none when there are too many.
+    pub fn begin(&self, revision: Revision) -> Option<SessionId> {
+        let mut random = [0; 16];
+        if let Err(error) = getrandom::fill(&mut random) {
+            tracing::error!("no session given: the system has no random bytes: {error}");
+            return None;
+        }
+        let id = SessionId(u128::from_be_bytes(random));
+        let mut live = self.live.write();
+        if live.len() >= self.config.sessions_max {
+            self.remove_expired(&mut live);
+        }
+        if live.len() >= self.config.sessions_max {
+            self.metrics.sessions_refused.inc();
+            return None;
+        }
+        live.insert(
+            id,
+            Live {
+                revision,
+                last_used_ms: AtomicU64::new(self.now_ms()),
+            },
+        );
+        self.show(live.len());
+        Some(id)
+    }
+
+    /// The session that a request names, which is used now.
+    pub fn find(&self, id: SessionId) -> Session {
+        let live = self.live.read();
+        match live.get(&id) {
+            Some(session) if !self.expired(session) => {
+                session.last_used_ms.store(self.now_ms(), Ordering::Relaxed);
+                Session::Known(session.revision)
+            }
+            Some(_) | None => Session::Unknown,
+        }
+    }
+
+    /// Ends a session; false when there is none.
+    pub fn end(&self, id: SessionId) -> bool {
+        let mut live = self.live.write();
+        let ended = live
+            .remove(&id)
+            .is_some_and(|session| !self.expired(&session));
+        self.show(live.len());
+        ended
+    }
+
+    /// Removes sessions when they expire, until the shutdown begins.
+    pub async fn sweep(&self, shutdown: Shutdown) {
+        let mut ticks = tokio::time::interval(self.config.idle_timeout.max(SWEEP_PERIOD_MIN));
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => self.remove_expired(&mut self.live.write()),
+                () = shutdown.begun() => return,
+            }
+        }
+    }
+
+    fn remove_expired(&self, live: &mut HashMap<SessionId, Live>) {
+        live.retain(|_, session| !self.expired(session));
+        live.shrink_to(live.len().saturating_mul(2));
+        self.show(live.len());
+    }
+
+    fn expired(&self, session: &Live) -> bool {
+        let last_used = Duration::from_millis(session.last_used_ms.load(Ordering::Relaxed));
+        self.started.elapsed().saturating_sub(last_used) > self.config.idle_timeout
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn show(&self, count: usize) {
+        self.metrics
+            .sessions
+            .set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+}
+
+/// Sweeping more often than this would only take the lock.
+const SWEEP_PERIOD_MIN: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDLE: Duration = Duration::from_secs(60);
+
+    fn sessions(sessions_max: usize) -> Sessions {
+        let config = SessionsConfig {
+            sessions_max,
+            idle_timeout: IDLE,
+        };
+        Sessions::new(config, Arc::new(Metrics::new()))
+    }
+
+    #[test]
+    fn ids_are_only_what_we_give_out() {
+        for (text, spelled) in [
+            ("0123456789abcdef0123456789abcdef", true),
+            ("0123456789ABCDEF0123456789abcdef", false),
+            ("+123456789abcdef0123456789abcdef", false),
+            ("0123456789abcdef", false),
+            ("", false),
+        ] {
+            let id = SessionId::parse(text);
+            assert_eq!(id.is_some(), spelled, "{text}");
+            assert!(id.is_none_or(|id| id.to_string() == text));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sessions_live_while_they_are_used() {
+        let sessions = sessions(10);
+        let id = sessions.begin(Revision::V2025_06_18).unwrap();
+        for _ in 0..3 {
+            tokio::time::advance(IDLE).await;
+            assert_eq!(sessions.find(id), Session::Known(Revision::V2025_06_18));
+        }
+        tokio::time::advance(IDLE + Duration::from_millis(1)).await;
+        assert_eq!(sessions.find(id), Session::Unknown);
+        assert!(!sessions.end(id));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sessions_are_bounded_and_expired_ones_make_room() {
+        let sessions = sessions(2);
+        let first = sessions.begin(Revision::V2025_11_25).unwrap();
+        sessions.begin(Revision::V2025_11_25).unwrap();
+        assert!(sessions.begin(Revision::V2025_11_25).is_none());
+        assert_eq!(sessions.metrics.sessions_refused.get(), 1);
+        assert!(sessions.end(first));
+        assert_eq!(sessions.metrics.sessions.get(), 1);
+        assert!(sessions.begin(Revision::V2025_11_25).is_some());
+        tokio::time::advance(IDLE * 2).await;
+        assert!(sessions.begin(Revision::V2025_11_25).is_some());
+        assert_eq!(sessions.metrics.sessions.get(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sweep_returns_the_memory_of_expired_sessions() {
+        let sessions = Arc::new(sessions(10));
+        let shutdown = Shutdown::new();
+        let sweeper = Arc::clone(&sessions);
+        let ends = shutdown.clone();
+        let task = tokio::spawn(async move { sweeper.sweep(ends).await });
+        sessions.begin(Revision::V2025_11_25).unwrap();
+        tokio::time::sleep(IDLE * 3).await;
+        assert_eq!(sessions.metrics.sessions.get(), 0);
+        shutdown.begin();
+        task.await.unwrap();
+    }
+}

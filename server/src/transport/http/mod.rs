@@ -1,0 +1,71 @@
+//! Streamable HTTP, with health and metrics beside it.
+//!
+//! A request passes, in this order:
+//!
+//! 1. `listener`: a bounded number of connections; a deadline for heads; idle ones are closed.
+//! 2. `origin`: Host and Origin. Before everything else, so that a web page that has no business
+//!    here learns nothing, not even which paths exist. `/healthz` and `/readyz` are in front of
+//!    it: probes ask by address, and their answers say nothing.
+//! 3. `routes`: the path and the HTTP method.
+//! 4. `content`: Content-Type and Accept, which need no body.
+//! 5. [`crate::limits`]: admission, before the body is read, so that a refused request costs a head.
+//! 6. the request timeout, which covers reading the body, waiting for the pool, and the work.
+//! 7. `body`: the bounded body.
+//! 8. `post`: the session that the request names, then [`crate::mcp::Mcp::receive`] at once on
+//!    this task; only what needs the disk goes through [`crate::engine_pool`].
+//! 9. metrics for whatever came out, and the response.
+
+mod body;
+mod content;
+mod cors;
+mod listener;
+mod origin;
+mod post;
+mod responses;
+mod routes;
+
+use std::{sync::Arc, time::Duration};
+
+pub use listener::serve;
+
+use crate::{
+    engine_pool::EnginePool, limits::Admission, metrics::Metrics, readiness::Readiness,
+    sessions::Sessions, shutdown::Shutdown,
+};
+
+/// Bounds and manners of the HTTP front.
+#[derive(Debug, Clone)]
+pub struct HttpConfig {
+    /// Host names that Host and Origin may have besides loopback ones; any port.
+    pub allowed_hosts: Vec<String>,
+    /// The most bytes of a request's body.
+    pub body_bytes_max: usize,
+    /// The most connections at a time; more wait in the system's queue.
+    pub connections_max: usize,
+    /// The most streams of an HTTP/2 connection at a time.
+    pub streams_per_connection_max: u32,
+    /// How long a request's head may take to arrive.
+    pub head_timeout: Duration,
+    /// How long a connection may do nothing.
+    pub idle_timeout: Duration,
+    /// How long a request may take from its head to its reply.
+    pub request_timeout: Duration,
+}
+
+/// Everything that answers HTTP requests; shared by all connections.
+pub struct HttpServer {
+    /// Bounds and manners.
+    pub config: HttpConfig,
+    /// The protocol and the pool for what needs the disk.
+    pub pool: EnginePool,
+    /// Sessions of the legacy revisions.
+    pub sessions: Arc<Sessions>,
+    /// How many requests are answered at a time.
+    pub admission: Admission,
+    /// What `/metrics` says.
+    pub metrics: Arc<Metrics>,
+    /// What `/readyz` says.
+    pub readiness: Readiness,
+    /// The process's end.
+    pub shutdown: Shutdown,
+}

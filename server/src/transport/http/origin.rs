@@ -1,0 +1,203 @@
+//! Host and Origin: what keeps web pages away that reach us by DNS rebinding.
+
+use std::net::IpAddr;
+
+use hyper::{
+    HeaderMap, StatusCode, Uri, Version,
+    header::{HOST, HeaderValue, ORIGIN},
+    http::uri::Authority,
+};
+
+/// Why a request is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) status: StatusCode,
+    pub(super) reason: &'static str,
+}
+
+/// Judges a request's Host (of HTTP/2 its `:authority`) and Origin; gives the Origin back where
+/// the request has one, for the answer's CORS headers.
+///
+/// # Errors
+/// 400 where no host can be read, 403 for one that is not allowed.
+pub(super) fn check<'a>(
+    version: Version,
+    uri: &Uri,
+    headers: &'a HeaderMap,
+    allowed_hosts: &[String],
+) -> Result<Option<&'a HeaderValue>, Refused> {
+    let mut origins = headers.get_all(ORIGIN).iter();
+    let origin = origins.next();
+    if origins.next().is_some() {
+        return Err(forbidden("this Origin is not allowed here"));
+    }
+    if let Some(origin) = origin
+        && !origin
+            .to_str()
+            .is_ok_and(|origin| origin_allowed(origin, allowed_hosts))
+    {
+        return Err(forbidden("this Origin is not allowed here"));
+    }
+    let authority = authority(version, uri, headers)?;
+    if !host_allowed(authority.host(), allowed_hosts) {
+        return Err(forbidden(
+            "this Host is not allowed here: the operator may allow it",
+        ));
+    }
+    Ok(origin)
+}
+
+/// The authority that was asked (RFC 9112 section 3.2, RFC 9113 section 8.3.1).
+fn authority(version: Version, uri: &Uri, headers: &HeaderMap) -> Result<Authority, Refused> {
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = hosts.next();
+    if hosts.next().is_some() {
+        return Err(bad_request("the header Host is given more than once"));
+    }
+    if version == Version::HTTP_11 && host.is_none() {
+        return Err(bad_request("the header Host is missing"));
+    }
+    if let Some(authority) = uri.authority() {
+        return Ok(authority.clone());
+    }
+    host.and_then(|host| Authority::try_from(host.as_bytes()).ok())
+        .ok_or_else(|| bad_request("the header Host is missing or names no host"))
+}
+
+fn origin_allowed(origin: &str, allowed_hosts: &[String]) -> bool {
+    let host = origin
+        .strip_prefix("http://")
+        .or_else(|| origin.strip_prefix("https://"));
+    host.and_then(|host| host.parse::<Authority>().ok())
+        .is_some_and(|authority| host_allowed(authority.host(), allowed_hosts))
+}
+
+fn host_allowed(host: &str, allowed_hosts: &[String]) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    is_loopback(host)
+        || allowed_hosts
+            .iter()
+            .any(|allowed| allowed.eq_ignore_ascii_case(host))
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+        .unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost")
+        || bare
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+fn forbidden(reason: &'static str) -> Refused {
+    Refused {
+        status: StatusCode::FORBIDDEN,
+        reason,
+    }
+}
+
+fn bad_request(reason: &'static str) -> Refused {
+    Refused {
+        status: StatusCode::BAD_REQUEST,
+        reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(version: Version, uri: &str, lines: &[(&str, &str)]) -> u16 {
+        let headers = lines
+            .iter()
+            .map(|(name, value)| {
+                (
+                    name.parse::<hyper::header::HeaderName>().unwrap(),
+                    value.parse().unwrap(),
+                )
+            })
+            .collect();
+        let allowed = ["docs.example.com".to_owned()];
+        match check(version, &uri.parse().unwrap(), &headers, &allowed) {
+            Ok(_) => 200,
+            Err(refused) => refused.status.as_u16(),
+        }
+    }
+
+    #[test]
+    fn hosts() {
+        for (host, expected) in [
+            ("localhost", 200),
+            ("LOCALHOST:7411", 200),
+            ("localhost.", 200),
+            ("127.0.0.1:7411", 200),
+            ("127.9.9.9", 200),
+            ("[::1]:7411", 200),
+            ("docs.example.com:8443", 200),
+            ("evil.example", 403),
+            ("localhost.evil.example", 403),
+            ("docs.example.com.evil.example", 403),
+            ("localhost@evil.example", 403),
+            ("10.0.0.1", 403),
+            ("", 400),
+            ("a b", 400),
+        ] {
+            assert_eq!(
+                status(Version::HTTP_11, "/mcp", &[("host", host)]),
+                expected,
+                "{host}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_host_is_needed_once_and_an_authority_counts() {
+        for (version, uri, lines, expected) in [
+            (Version::HTTP_11, "/mcp", &[][..], 400),
+            (
+                Version::HTTP_11,
+                "/mcp",
+                &[("host", "localhost"), ("host", "localhost")],
+                400,
+            ),
+            (
+                Version::HTTP_11,
+                "http://evil.example/mcp",
+                &[("host", "localhost")],
+                403,
+            ),
+            (Version::HTTP_2, "http://localhost/mcp", &[], 200),
+            (
+                Version::HTTP_2,
+                "http://evil.example/mcp",
+                &[("host", "localhost")],
+                403,
+            ),
+        ] {
+            assert_eq!(status(version, uri, lines), expected, "{uri} {lines:?}");
+        }
+    }
+
+    #[test]
+    fn origins() {
+        for (origin, expected) in [
+            ("http://localhost:6274", 200),
+            ("https://docs.example.com", 200),
+            ("http://[::1]:80", 200),
+            ("https://evil.example", 403),
+            ("http://localhost.evil.example", 403),
+            ("null", 403),
+            ("", 403),
+            ("file://localhost", 403),
+        ] {
+            let lines = [("host", "localhost"), ("origin", origin)];
+            assert_eq!(
+                status(Version::HTTP_11, "/mcp", &lines),
+                expected,
+                "{origin}"
+            );
+        }
+    }
+}

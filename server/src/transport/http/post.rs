@@ -1,0 +1,85 @@
+//! `POST /mcp`: one body in, one answer out.
+
+use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue, http::request::Parts};
+use tokio::time::{Instant, timeout};
+
+use super::{
+    HttpServer, body, content,
+    responses::{self, HttpResponse},
+    routes::{SESSION_ID, named_session},
+};
+use crate::{
+    error::{Code, Fault},
+    mcp::{Answer, Method, Step, protocol::Channel},
+    metrics::{Finished, Transport},
+};
+
+pub(super) async fn respond(server: &HttpServer, request: Request<Incoming>) -> HttpResponse {
+    if !content::is_json(request.headers()) {
+        return responses::refusal(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Content-Type must be application/json",
+        );
+    }
+    if !content::accepts_json(request.headers()) {
+        return responses::refusal(
+            StatusCode::NOT_ACCEPTABLE,
+            "Accept must include application/json",
+        );
+    }
+    let Some(_admitted) = server.admission.admit() else {
+        return responses::fault(&Fault::overloaded());
+    };
+    let (head, incoming) = request.into_parts();
+    match timeout(
+        server.config.request_timeout,
+        answer(server, &head, incoming),
+    )
+    .await
+    {
+        Ok(response) => response,
+        Err(_) => responses::fault(
+            &Fault::new(Code::Internal, "the request took too long")
+                .with_status(StatusCode::GATEWAY_TIMEOUT),
+        ),
+    }
+}
+
+async fn answer(server: &HttpServer, head: &Parts, incoming: Incoming) -> HttpResponse {
+    let body = match body::read(incoming, server.config.body_bytes_max).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    let started = Instant::now();
+    let session = named_session(server, &head.headers);
+    let channel = Channel::Http {
+        headers: &head.headers,
+        session,
+    };
+    let answer = match server.pool.mcp().receive(&body, channel) {
+        Step::Answer(answer) => answer,
+        Step::Work(work) => server.pool.run(work).await,
+    };
+    server.metrics.finished(&Finished {
+        method: answer.method,
+        transport: Transport::http,
+        code: answer.code,
+        duration: started.elapsed(),
+        reply_bytes: answer.body.as_ref().map_or(0, Vec::len),
+    });
+    let new_session = new_session(server, &answer);
+    let mut response = responses::answer(answer);
+    if let Some(id) = new_session {
+        response.headers_mut().insert(SESSION_ID, id);
+    }
+    response
+}
+
+/// The id of the session that an `initialize` began.
+fn new_session(server: &HttpServer, answer: &Answer) -> Option<HeaderValue> {
+    let revision = answer
+        .negotiated
+        .filter(|_| answer.method == Method::Initialize)?;
+    let id = server.sessions.begin(revision)?;
+    HeaderValue::try_from(id.to_string()).ok()
+}

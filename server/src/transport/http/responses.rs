@@ -1,0 +1,89 @@
+//! Responses with their headers, which are static values.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{
+    Response, StatusCode,
+    header::{
+        ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
+    },
+};
+
+use crate::{error::Fault, mcp::Answer};
+
+pub(super) type HttpResponse = Response<Full<Bytes>>;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const METRICS: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const ONE_SECOND: HeaderValue = HeaderValue::from_static("1");
+
+/// A JSON reply. Caches in between must not keep it: the request is a POST, and what a client may
+/// keep is said in the reply itself.
+pub(super) fn json(status: StatusCode, body: Vec<u8>) -> HttpResponse {
+    let mut response = with_body(status, JSON, body);
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(RETRY_AFTER, ONE_SECOND);
+    }
+    response
+}
+
+pub(super) fn answer(answer: Answer) -> HttpResponse {
+    match answer.body {
+        Some(body) => json(answer.status, body),
+        None => empty(answer.status),
+    }
+}
+
+/// An error in front of the message's own answer: it has no id.
+pub(super) fn refusal(status: StatusCode, reason: &'static str) -> HttpResponse {
+    json(status, Fault::invalid_request(reason).reply(None))
+}
+
+pub(super) fn fault(fault: &Fault) -> HttpResponse {
+    json(fault.status, fault.reply(None))
+}
+
+pub(super) fn empty(status: StatusCode) -> HttpResponse {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = status;
+    response
+}
+
+pub(super) fn text(status: StatusCode, body: impl Into<Bytes>) -> HttpResponse {
+    with_body(status, TEXT, body)
+}
+
+pub(super) fn metrics(body: String) -> HttpResponse {
+    with_body(StatusCode::OK, METRICS, body)
+}
+
+/// 405 with the methods that there are.
+pub(super) fn method_not_allowed(allow: &'static str) -> HttpResponse {
+    let mut response = refusal(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "this HTTP method is not served here: see `Allow`",
+    );
+    response
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static(allow));
+    response
+}
+
+fn with_body(
+    status: StatusCode,
+    content_type: HeaderValue,
+    body: impl Into<Bytes>,
+) -> HttpResponse {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.reserve(4);
+    headers.insert(CONTENT_TYPE, content_type);
+    headers.insert(CACHE_CONTROL, NO_STORE);
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
+    response
+}

@@ -1,0 +1,111 @@
+//! Paths and HTTP methods.
+
+use bytes::Bytes;
+use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::HeaderName};
+
+use super::responses::HttpResponse;
+use super::{HttpServer, cors, origin, post, responses};
+use crate::{error::Fault, mcp::protocol::Session, sessions::SessionId};
+
+/// `Mcp-Session-Id`.
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// What `/mcp` has. There is no stream to GET before there is something to say on it.
+const MCP_METHODS: &str = "POST, DELETE, OPTIONS";
+const READ_METHODS: &str = "GET, HEAD";
+
+/// Answers one request.
+pub(super) async fn respond(server: &HttpServer, request: Request<Incoming>) -> HttpResponse {
+    match request.uri().path() {
+        "/healthz" => return probe(request.method(), StatusCode::OK, "ok\n".into()),
+        "/readyz" => return readyz(server, request.method()),
+        _ => {}
+    }
+    let (version, uri, headers) = (request.version(), request.uri(), request.headers());
+    let allowed = origin::check(version, uri, headers, &server.config.allowed_hosts);
+    let origin = match allowed {
+        Ok(origin) => origin.cloned(),
+        Err(refused) => return responses::refusal(refused.status, refused.reason),
+    };
+    let mut response = route(server, request).await;
+    if let Some(origin) = origin {
+        cors::allow(origin, &mut response);
+    }
+    response
+}
+
+async fn route(server: &HttpServer, request: Request<Incoming>) -> HttpResponse {
+    match (request.uri().path(), request.method()) {
+        ("/mcp", &Method::POST) => post::respond(server, request).await,
+        ("/mcp", &Method::DELETE) => delete_session(server, request.headers()),
+        ("/mcp", &Method::OPTIONS) => cors::preflight(),
+        ("/mcp", _) => responses::method_not_allowed(MCP_METHODS),
+        ("/metrics", &Method::GET | &Method::HEAD) => {
+            responses::metrics(server.metrics.exposition())
+        }
+        ("/metrics", _) => responses::method_not_allowed(READ_METHODS),
+        _ => responses::text(
+            StatusCode::NOT_FOUND,
+            "not found: the MCP endpoint is /mcp\n",
+        ),
+    }
+}
+
+/// Ready when nothing holds the process back and it is not ending; a store that only refuses
+/// writes still answers reads, and says so here.
+fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
+    if server.shutdown.has_begun() {
+        return probe(
+            method,
+            StatusCode::SERVICE_UNAVAILABLE,
+            "shutting down\n".into(),
+        );
+    }
+    if !server.readiness.ready() {
+        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "starting\n".into());
+    }
+    let text = if server.pool.mcp().engine().health().writable {
+        "ready\n"
+    } else {
+        "ready, but the store refuses writes: see the log\n"
+    };
+    probe(method, StatusCode::OK, text.into())
+}
+
+fn probe(method: &Method, status: StatusCode, text: Bytes) -> HttpResponse {
+    match *method {
+        Method::GET | Method::HEAD => responses::text(status, text),
+        _ => responses::method_not_allowed(READ_METHODS),
+    }
+}
+
+/// Ends a session (2025-11-25, session management).
+fn delete_session(server: &HttpServer, headers: &HeaderMap) -> HttpResponse {
+    let Some(id) = headers.get(SESSION_ID) else {
+        return responses::refusal(
+            StatusCode::BAD_REQUEST,
+            "the header Mcp-Session-Id is missing",
+        );
+    };
+    let id = id.to_str().ok().and_then(SessionId::parse);
+    if id.is_some_and(|id| server.sessions.end(id)) {
+        responses::empty(StatusCode::NO_CONTENT)
+    } else {
+        responses::fault(
+            &Fault::invalid_request("no such session").with_status(StatusCode::NOT_FOUND),
+        )
+    }
+}
+
+/// The session that a request names. Several lines name none that we gave out.
+pub(super) fn named_session(server: &HttpServer, headers: &HeaderMap) -> Session {
+    let mut values = headers.get_all(SESSION_ID).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Session::Absent,
+        (Some(value), None) => match value.to_str().ok().and_then(SessionId::parse) {
+            Some(id) => server.sessions.find(id),
+            None => Session::Unknown,
+        },
+        (Some(_), Some(_)) => Session::Unknown,
+    }
+}

@@ -1,0 +1,7 @@
+//! Bytes to messages and answers to bytes; nothing here knows what a method means.
+
+pub mod http;
+
+pub mod stdio;
+
+mod line_reader;

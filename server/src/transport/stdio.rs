@@ -1,0 +1,202 @@
+//! Newline-delimited messages over a byte stream: a process's stdin and stdout, or a socket.
+//!
+//! A line is read, and answered at once where memory can; work for the disk runs beside it, a
+//! bounded amount at a time, and is answered as it finishes. When no more may run, reading stops:
+//! the client's own pipe fills, which is its bound.
+
+use std::{io, sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    sync::{Semaphore, mpsc},
+    task::JoinSet,
+    time::{Instant, timeout},
+};
+
+use super::line_reader::{Line, LineReader};
+use crate::{
+    engine_pool::EnginePool,
+    error::{Code, Fault},
+    json_rpc::write::escape_line_separators,
+    mcp::{
+        Answer, Method, Step, Work,
+        protocol::{Channel, Revision},
+    },
+    metrics::{Finished, Metrics, Transport},
+    shutdown::Shutdown,
+};
+
+/// Bounds of one stream of lines.
+#[derive(Debug, Clone)]
+pub struct StdioConfig {
+    /// The most bytes of a line.
+    pub line_bytes_max: usize,
+    /// The most requests that are answered at a time.
+    pub requests_in_flight_max: usize,
+    /// How long a request may take from its line to its reply.
+    pub request_timeout: Duration,
+}
+
+/// Replies that wait for the writer; more wait in their tasks.
+const REPLIES_WAITING_MAX: usize = 64;
+
+/// Serves one client until its input ends, its output breaks, or the shutdown begins; what was
+/// being answered then is answered first.
+///
+/// # Errors
+/// What broke the input or the output.
+pub async fn serve<R, W>(
+    reader: R,
+    writer: W,
+    pool: Arc<EnginePool>,
+    metrics: Arc<Metrics>,
+    config: StdioConfig,
+    shutdown: Shutdown,
+) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let (replies, waiting) = mpsc::channel(REPLIES_WAITING_MAX);
+    let places = config
+        .requests_in_flight_max
+        .clamp(1, Semaphore::MAX_PERMITS);
+    let client = Client {
+        pool,
+        metrics,
+        request_timeout: config.request_timeout,
+        places: Arc::new(Semaphore::new(places)),
+        replies,
+        negotiated: None,
+        running: JoinSet::new(),
+    };
+    let lines = LineReader::new(reader, config.line_bytes_max);
+    let mut reading = std::pin::pin!(client.read_lines(lines, &shutdown));
+    let mut writing = std::pin::pin!(write_replies(writer, waiting));
+    // A broken output ends everything; an ended input only when its replies are written.
+    tokio::select! {
+        written = writing.as_mut() => written,
+        read = reading.as_mut() => {
+            let written = writing.await;
+            read.and(written)
+        }
+    }
+}
+
+/// The reading half; dropping it ends the queue of replies.
+struct Client {
+    pool: Arc<EnginePool>,
+    metrics: Arc<Metrics>,
+    request_timeout: Duration,
+    places: Arc<Semaphore>,
+    replies: mpsc::Sender<Vec<u8>>,
+    negotiated: Option<Revision>,
+    running: JoinSet<()>,
+}
+
+// === impl Client ===
+
+impl Client {
+    async fn read_lines<R: AsyncRead + Unpin>(
+        mut self,
+        mut lines: LineReader<R>,
+        shutdown: &Shutdown,
+    ) -> io::Result<()> {
+        let ended = loop {
+            let line = tokio::select! {
+                line = lines.next() => line,
+                () = shutdown.begun() => break Ok(()),
+            };
+            match line {
+                Ok(Some(line)) => self.line(line).await,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        while self.running.join_next().await.is_some() {}
+        ended
+    }
+
+    async fn line(&mut self, line: Line<'_>) {
+        let started = Instant::now();
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::TooLong => {
+                let fault = Fault::invalid_request("the line is longer than this server takes");
+                let answer = Answer::fault(Method::Other, None, &fault);
+                return finish(answer, started, &self.metrics, &self.replies).await;
+            }
+        };
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let channel = Channel::Stdio {
+            negotiated: self.negotiated,
+        };
+        match self.pool.mcp().receive(line, channel) {
+            Step::Answer(answer) => {
+                self.negotiated = answer.negotiated.or(self.negotiated);
+                finish(answer, started, &self.metrics, &self.replies).await;
+            }
+            Step::Work(work) => self.spawn(work, started).await,
+        }
+    }
+
+    async fn spawn(&mut self, work: Work, started: Instant) {
+        while self.running.try_join_next().is_some() {}
+        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
+            return;
+        };
+        let pool = Arc::clone(&self.pool);
+        let metrics = Arc::clone(&self.metrics);
+        let replies = self.replies.clone();
+        let request_timeout = self.request_timeout;
+        self.running.spawn(async move {
+            let _place = place;
+            let method = work.method();
+            let id = work.id().map(str::to_owned);
+            let answer = timeout(request_timeout, pool.run(work))
+                .await
+                .unwrap_or_else(|_| {
+                    let fault = Fault::new(Code::Internal, "the request took too long");
+                    Answer::fault(method, id.as_deref(), &fault)
+                });
+            finish(answer, started, &metrics, &replies).await;
+        });
+    }
+}
+
+/// Counts an answer and queues its reply.
+async fn finish(
+    answer: Answer,
+    started: Instant,
+    metrics: &Metrics,
+    replies: &mpsc::Sender<Vec<u8>>,
+) {
+    metrics.finished(&Finished {
+        method: answer.method,
+        transport: Transport::stdio,
+        code: answer.code,
+        duration: started.elapsed(),
+        reply_bytes: answer.body.as_ref().map_or(0, Vec::len),
+    });
+    if let Some(body) = answer.body {
+        // The queue only closes when the writer broke, which ends the reader as well.
+        let _closed = replies.send(escape_line_separators(body)).await;
+    }
+}
+
+/// Writes each reply as one line; flushes when no other waits.
+async fn write_replies<W: AsyncWrite + Unpin>(
+    mut writer: W,
+    mut waiting: mpsc::Receiver<Vec<u8>>,
+) -> io::Result<()> {
+    while let Some(mut reply) = waiting.recv().await {
+        reply.push(b'\n');
+        writer.write_all(&reply).await?;
+        if waiting.is_empty() {
+            writer.flush().await?;
+        }
+    }
+    writer.flush().await
+}
