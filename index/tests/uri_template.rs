@@ -1,5 +1,11 @@
 //! URI templates from outside: the public vectors of RFC 6570, and what hosts and people ask for.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests stand outside of test functions"
+)]
+
 use pressmark_index::resource::{Binding, Value};
 use pressmark_index::uri_template::{TemplateMatcher, UriTemplate};
 use serde_json::Value as Json;
@@ -182,7 +188,7 @@ fn query_variables_match_in_any_order_and_are_stored_in_one() {
 #[test]
 fn other_uris_are_not_matched() {
     let check = |template: &str, uri: &str| {
-        assert_eq!(matcher(template).match_uri(uri), None, "{template} {uri}")
+        assert_eq!(matcher(template).match_uri(uri), None, "{template} {uri}");
     };
     check("d://a/{x}", "d://a/b/c");
     check("d://a/{x}", "d://a/b%");

@@ -1,5 +1,10 @@
 //! What holds of every template and every value.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests stand outside of test functions"
+)]
+
 use pressmark_index::resource::{Binding, Value};
 use pressmark_index::resource_uri::normalise_strict;
 use pressmark_index::uri_template::{TemplateMatcher, UriTemplate};
@@ -52,7 +57,7 @@ fn template() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_048, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_canonical_expansion_is_matched_and_expands_to_itself(template in template(), bindings in bindings()) {

@@ -19,6 +19,7 @@
 //! - a comma in `{+x,y}`, `{+x*}` and a dot in `{.x,y}`, `{.x*}`: a separator there;
 //! - a value of `{+x}` or `{#x}` that is not spelled as a normalised URI (`a b` is found as `a%20b`); one with `?` (or
 //!   `#`) where the template has a `{?..}` (or `{#..}`) behind it;
+//! - upper-case letters in a host name: a normalised host has none;
 //! - a path segment that is `.` or `..` once decoded, in any spelling: not matched, and not expanded canonically.
 //!
 //! [`TemplateMatcher::expand_canonical`] gives a URI only when that URI is matched and expands to itself again.

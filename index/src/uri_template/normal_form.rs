@@ -85,7 +85,19 @@ pub(crate) fn normal_form(uri: &str, purpose: Purpose) -> Result<String, UriFaul
         out.push_str(file_authority(&out, &text)?);
     }
     let mut path = String::with_capacity(split.path.len() + 16);
-    push_normal(&mut path, split.path, offset_in(uri, split.path), PATH, purpose)?;
+    // Without a scheme, a colon behind decoded letters would make one (RFC 3986 section 4.2).
+    let raw = if split.scheme.is_some() {
+        PATH
+    } else {
+        PATH.without(b':')
+    };
+    push_normal(
+        &mut path,
+        split.path,
+        offset_in(uri, split.path),
+        raw,
+        purpose,
+    )?;
     match purpose {
         Purpose::Ask => push_without_dot_segments(&mut out, &path, split.authority.is_some()),
         Purpose::Store => out.push_str(&path),
@@ -108,71 +120,67 @@ pub(crate) fn normal_form(uri: &str, purpose: Purpose) -> Result<String, UriFaul
 /// Whether the text is its own normal form for certain; `false` also where finding out would take longer.
 pub(crate) fn is_normal(uri: &str) -> bool {
     let bytes = uri.as_bytes();
-    let Some(colon) = bytes.iter().position(|&byte| byte == b':') else {
+    let colon = run_end(bytes, 0, &PLAIN_SCHEME);
+    if bytes.get(colon) != Some(&b':') || !bytes.first().is_some_and(u8::is_ascii_lowercase) {
         return false;
+    }
+    let begin = colon + 1;
+    let Some(authority) = bytes.get(begin..).and_then(|rest| rest.strip_prefix(b"//")) else {
+        return is_normal_after_authority(bytes, begin);
     };
-    let scheme = bytes.get(..colon).unwrap_or_default();
-    let plain =
-        |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(byte);
-    if !scheme.first().is_some_and(u8::is_ascii_lowercase) || !scheme.iter().all(plain) {
-        return false;
-    }
-    let mut at = colon + 1;
-    if bytes.get(at..at + 2) == Some(b"//") {
-        at += 2;
-        let begin = at;
-        while let Some(&byte) = bytes.get(at) {
-            if matches!(byte, b'/' | b'?' | b'#') {
-                break;
-            }
-            if !PLAIN_AUTHORITY.has(byte) {
-                return false;
-            }
-            at += 1;
-        }
-        if scheme == b"file" && at > begin {
-            return false;
-        }
-    }
-    is_normal_after_authority(bytes, at)
+    let length = run_end(authority, 0, &PLAIN_AUTHORITY);
+    let ends = matches!(authority.get(length), None | Some(b'/' | b'?' | b'#'));
+    let file_host = length > 0 && bytes.get(..colon) == Some(b"file");
+    ends && !file_host && is_normal_after_authority(bytes, begin + "//".len() + length)
 }
 
 const UPPER: CharSet = CharSet::of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+static PLAIN_SCHEME: [bool; 256] = CharSet::of(b"abcdefghijklmnopqrstuvwxyz0123456789+-.").table();
 /// What [`is_normal`] takes in an authority without a closer look.
-const PLAIN_AUTHORITY: CharSet = AUTHORITY.minus(UPPER).minus(CharSet::of(b"@[]"));
+static PLAIN_AUTHORITY: [bool; 256] = AUTHORITY.minus(UPPER).minus(CharSet::of(b"@[]")).table();
+static PLAIN_PATH: [bool; 256] = PATH.without(b'/').table();
+static PLAIN_QUERY: [bool; 256] = QUERY.table();
+
+/// Where the characters of the table end.
+fn run_end(bytes: &[u8], begin: usize, table: &[bool; 256]) -> usize {
+    let other = |&byte: &u8| !table.get(usize::from(byte)).copied().unwrap_or(false);
+    let rest = bytes.get(begin..).unwrap_or_default();
+    rest.iter()
+        .position(other)
+        .map_or(bytes.len(), |length| begin + length)
+}
 
 fn is_normal_after_authority(bytes: &[u8], mut at: usize) -> bool {
-    let mut raw = PATH.without(b'/');
+    let mut plain = &PLAIN_PATH;
     let mut fragment = false;
-    while let Some(&byte) = bytes.get(at) {
-        if raw.has(byte) {
-            at += 1;
-            continue;
-        }
-        match byte {
-            b'/' => {
-                let next = bytes.get(at + 1..).unwrap_or_default();
-                if next.first() == Some(&b'.') && begins_with_dot_segment(next) {
+    loop {
+        at = run_end(bytes, at, plain);
+        match bytes.get(at) {
+            None => return true,
+            Some(b'/') => {
+                if begins_with_dot_segment(bytes.get(at + 1..).unwrap_or_default()) {
                     return false;
                 }
+                at += 1;
             }
-            b'?' => raw = QUERY,
-            b'#' if !fragment => {
-                raw = QUERY;
+            Some(b'?') => {
+                plain = &PLAIN_QUERY;
+                at += 1;
+            }
+            Some(b'#') if !fragment => {
+                plain = &PLAIN_QUERY;
                 fragment = true;
+                at += 1;
             }
-            b'%' => {
+            Some(b'%') => {
                 let Some(end) = normal_triplets_end(bytes, at) else {
                     return false;
                 };
                 at = end;
-                continue;
             }
-            _ => return false,
+            Some(_) => return false,
         }
-        at += 1;
     }
-    true
 }
 
 /// Where the character ends whose normal triplets begin at `at`.
@@ -182,7 +190,11 @@ fn normal_triplets_end(bytes: &[u8], at: usize) -> Option<usize> {
         0..=127 => Some(at + TRIPLET_BYTES).filter(|_| !UNRESERVED.has(byte))?,
         128.. => triplet_char_at(bytes, at)?.1,
     };
-    bytes.get(at..end)?.iter().all(|byte| !byte.is_ascii_lowercase()).then_some(end)
+    bytes
+        .get(at..end)?
+        .iter()
+        .all(|byte| !byte.is_ascii_lowercase())
+        .then_some(end)
 }
 
 fn begins_with_dot_segment(path: &[u8]) -> bool {
@@ -196,27 +208,24 @@ fn begins_with_dot_segment(path: &[u8]) -> bool {
 
 /// Whether a segment of a normalised URI is `.` or `..` once it is decoded; `%2F` ends a segment.
 pub(crate) fn has_dot_segments(uri: &str) -> bool {
-    let path = uri.split(['?', '#']).next().unwrap_or(uri);
-    let begin = scheme_end(path).map_or(0, |colon| colon + 1);
-    let bytes = path.as_bytes().get(begin..).unwrap_or_default();
-    let (mut at, mut length, mut dots) = (0, 0, true);
-    let is_dots = |length, dots| dots && (length == 1 || length == 2);
-    while let Some(&byte) = bytes.get(at) {
-        let slash_bytes = match byte {
-            b'/' => 1,
-            b'%' if triplet_at(bytes, at) == Some(b'/') => TRIPLET_BYTES,
-            _ => 0,
-        };
-        if slash_bytes == 0 {
-            (at, length, dots) = (at + 1, length + 1, dots && byte == b'.');
-            continue;
+    let bytes = uri.as_bytes();
+    let end = memchr::memchr2(b'?', b'#', bytes).unwrap_or(bytes.len());
+    let path = bytes.get(..end).unwrap_or(bytes);
+    let ends =
+        |at: usize| matches!(path.get(at), None | Some(b'/')) || triplet_at(path, at) == Some(b'/');
+    let begins = |at: usize| {
+        let before = path.get(..at).unwrap_or_default();
+        let after_triplet = at
+            .checked_sub(TRIPLET_BYTES)
+            .and_then(|at| triplet_at(path, at));
+        match before.last() {
+            None | Some(b'/') => true,
+            Some(b':') => scheme_end(uri) == Some(at - 1),
+            Some(_) => after_triplet == Some(b'/'),
         }
-        if is_dots(length, dots) {
-            return true;
-        }
-        (at, length, dots) = (at + slash_bytes, 0, true);
-    }
-    is_dots(length, dots)
+    };
+    let is_dots = |at: usize| ends(at + 1) || (path.get(at + 1) == Some(&b'.') && ends(at + 2));
+    memchr::memchr_iter(b'.', path).any(|at| is_dots(at) && begins(at))
 }
 
 /// Where the colon stands behind the scheme (RFC 3986 section 3.1).
@@ -243,11 +252,18 @@ fn split(uri: &str) -> Split<'_> {
         }
         None => (None, rest),
     };
-    Split { scheme, authority, path, query, fragment }
+    Split {
+        scheme,
+        authority,
+        path,
+        query,
+        fragment,
+    }
 }
 
 fn split_off(text: &str, mark: char) -> (&str, Option<&str>) {
-    text.split_once(mark).map_or((text, None), |(before, after)| (before, Some(after)))
+    text.split_once(mark)
+        .map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
 /// Where `part`, a slice of `whole`, begins in it.
@@ -267,8 +283,11 @@ pub(super) fn normal_authority(
     let mut lower = out.get(..host).unwrap_or_default().to_owned();
     let mut rest = out.get(host..).unwrap_or_default();
     while let Some(first) = rest.chars().next() {
-        let length =
-            if triplet_at(rest.as_bytes(), 0).is_some() { TRIPLET_BYTES } else { first.len_utf8() };
+        let length = if triplet_at(rest.as_bytes(), 0).is_some() {
+            TRIPLET_BYTES
+        } else {
+            first.len_utf8()
+        };
         let (head, tail) = rest.split_at_checked(length).unwrap_or((rest, ""));
         if length == TRIPLET_BYTES {
             lower.push_str(head);
@@ -285,7 +304,9 @@ pub(super) fn file_authority<'a>(before: &str, authority: &'a str) -> Result<&'a
     match authority {
         _ if before != "file://" => Ok(authority),
         "" | "localhost" => Ok(""),
-        host => Err(UriFault::FileHost { host: host.to_owned() }),
+        host => Err(UriFault::FileHost {
+            host: host.to_owned(),
+        }),
     }
 }
 
@@ -308,7 +329,9 @@ pub(super) fn push_normal(
         }
         match triplet_at(bytes, at) {
             None if purpose == Purpose::Store => {
-                return Err(UriFault::BarePercent { position: position + at });
+                return Err(UriFault::BarePercent {
+                    position: position + at,
+                });
             }
             None => {
                 last_bare = Some(out.len());
@@ -317,7 +340,9 @@ pub(super) fn push_normal(
             }
             Some(128..) => {
                 let Some((character, end)) = triplet_char_at(bytes, at) else {
-                    return Err(UriFault::NotUtf8 { position: position + at });
+                    return Err(UriFault::NotUtf8 {
+                        position: position + at,
+                    });
                 };
                 push_char(out, character, raw);
                 at = end;
@@ -382,9 +407,16 @@ mod tests {
     fn equivalent_spellings_have_one_normal_form() {
         let check = |uri: &str, expected: &str| {
             assert_eq!(lenient(uri).as_deref(), Ok(expected), "{uri}");
-            assert_eq!(lenient(expected).as_deref(), Ok(expected), "{expected} again");
+            assert_eq!(
+                lenient(expected).as_deref(),
+                Ok(expected),
+                "{expected} again"
+            );
         };
-        check("HTTP://User@EXAMPLE.Com/A%7eb%2fc", "http://User@example.com/A~b%2Fc");
+        check(
+            "HTTP://User@EXAMPLE.Com/A%7eb%2fc",
+            "http://User@example.com/A~b%2Fc",
+        );
         check("http://ex%41mple%2F/", "http://example%2F/");
         check("docs://a/b/../c/./d", "docs://a/c/d");
         check("docs://a/%2e%2E/x", "docs://a/x");
@@ -394,7 +426,10 @@ mod tests {
         check("docs:/.//b", "docs:/.//b");
         check("docs:/x/..//b", "docs:/.//b");
         check("urn:a/../b", "urn:a/../b");
-        check("docs://a/日 本?ü#[x]#", "docs://a/%E6%97%A5%20%E6%9C%AC?%C3%BC#%5Bx%5D%23");
+        check(
+            "docs://a/日 本?ü#[x]#",
+            "docs://a/%E6%97%A5%20%E6%9C%AC?%C3%BC#%5Bx%5D%23",
+        );
         check("http://[::1]:80/[x]", "http://[::1]:80/%5Bx%5D");
         check("docs://a/100%_done%", "docs://a/100%_done%");
         check("docs://a/%%341", "docs://a/%%341");
@@ -403,6 +438,7 @@ mod tests {
         check("file:///x", "file:///x");
         check("docs://a?x=../y", "docs://a?x=../y");
         check("no scheme", "no%20scheme");
+        check("x%41:", "xA%3A");
         check("", "");
     }
 
@@ -412,7 +448,12 @@ mod tests {
         check("x://a/caf%E9", UriFault::NotUtf8 { position: 9 });
         check("x://a/%C3é%A9", UriFault::NotUtf8 { position: 6 });
         check("x://a/?q=%D83D%DE00", UriFault::NotUtf8 { position: 9 });
-        check("file://host/x", UriFault::FileHost { host: "host".to_owned() });
+        check(
+            "file://host/x",
+            UriFault::FileHost {
+                host: "host".to_owned(),
+            },
+        );
     }
 
     #[test]
