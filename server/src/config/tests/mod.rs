@@ -44,7 +44,8 @@ fn the_example_is_taken_as_it_says() {
             session_idle: 3600s,
             request_timeout: 10s,
         }
-    "#]].assert_debug_eq(&config.server);
+    "#]]
+    .assert_debug_eq(&config.server);
     expect![[r#"
         StorageConfig {
             path: Some(
@@ -57,7 +58,8 @@ fn the_example_is_taken_as_it_says() {
             tombstone_retention: 2592000s,
             change_log_retention: 1209600s,
         }
-    "#]].assert_debug_eq(&config.storage);
+    "#]]
+    .assert_debug_eq(&config.storage);
     let [pypi, handbook, minutes] = config.spaces.as_slice() else {
         panic!("{:?}", config.spaces)
     };
@@ -106,7 +108,8 @@ fn the_example_is_taken_as_it_says() {
                 file_bytes_max: 67108864,
             },
         ]
-    "#]].assert_debug_eq(&config.sources);
+    "#]]
+    .assert_debug_eq(&config.sources);
 }
 
 #[test]
