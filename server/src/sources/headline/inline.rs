@@ -121,9 +121,11 @@ fn balanced(text: &str, open: char, close: char) -> Option<usize> {
 /// Where the tag or comment that begins `rest` ends; `None`: it is a plain less-than sign.
 pub(super) fn tag_end(rest: &str) -> Option<usize> {
     if let Some(comment) = rest.strip_prefix("<!--") {
-        return comment
+        let end = comment
             .find("-->")
             .map(|end| end + "<!--".len() + "-->".len());
+        // A comment that is not closed hides the rest.
+        return Some(end.unwrap_or(rest.len()));
     }
     let next = rest.chars().nth(1)?;
     if !(next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?')) {
