@@ -60,7 +60,29 @@ fn the_values_of_the_example() {
         }
     "#]]
     .assert_debug_eq(&config.storage);
-    expect![[r#""#]]
+    expect![[r#"
+        [
+            FolderSource {
+                space: "handbook",
+                root: "/srv/handbook",
+                include: [
+                    "**/*.md",
+                    "*.png",
+                ],
+                exclude: [
+                    "**/drafts/**",
+                ],
+                file_bytes_max: 16777216,
+            },
+            FolderSource {
+                space: "minutes",
+                root: "/etc/../minutes",
+                include: [],
+                exclude: [],
+                file_bytes_max: 67108864,
+            },
+        ]
+    "#]]
     .assert_debug_eq(&config.sources);
 }
 
