@@ -40,20 +40,12 @@ pub struct RequiredValue {
 impl Access {
     /// All spaces, no groups: what the transports pass until a caller is identified.
     pub fn anonymous() -> Self {
-        Self {
-            spaces: Spaces::All,
-            required: Vec::new(),
-            groups: Groups::These(BTreeSet::new()),
-        }
+        Self { spaces: Spaces::All, required: Vec::new(), groups: Groups::These(BTreeSet::new()) }
     }
 
     /// Everything, ACLs included: the operator who has the data directory anyway.
     pub fn operator() -> Self {
-        Self {
-            spaces: Spaces::All,
-            required: Vec::new(),
-            groups: Groups::Every,
-        }
+        Self { spaces: Spaces::All, required: Vec::new(), groups: Groups::Every }
     }
 
     /// The same access with these groups.
@@ -100,8 +92,6 @@ impl Access {
 
     /// The conditions on variables of a space.
     pub fn required_in<'a>(&'a self, space: &'a str) -> impl Iterator<Item = &'a RequiredValue> {
-        self.required
-            .iter()
-            .filter(move |required| required.space == space)
+        self.required.iter().filter(move |required| required.space == space)
     }
 }

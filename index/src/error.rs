@@ -50,12 +50,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// An error of `kind` about `subject` (a URI, a path, a space), with what is wrong and the way out.
     pub fn new(kind: ErrorKind, subject: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            subject: subject.into(),
-            detail: detail.into(),
-            source: None,
-        }
+        Self { kind, subject: subject.into(), detail: detail.into(), source: None }
     }
 
     /// The same error with the fault that caused it.
@@ -96,8 +91,6 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source
-            .as_deref()
-            .map(|source| source as &(dyn std::error::Error + 'static))
+        self.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
     }
 }

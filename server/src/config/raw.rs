@@ -9,13 +9,32 @@ use toml::Spanned;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a number of bytes: an integer, or text such as \"64 MiB\""
+    expecting = "expected a number of bytes: an integer, or text such as \"64 MiB\""
 )]
 pub enum RawBytes {
     /// Bytes.
     Integer(i64),
     /// With a unit: `B`, `KiB`, `MiB`, `GiB`, `TiB`, `kB`, `MB`, `GB` or `TB`.
     Text(String),
+}
+
+/// A duration as text, such as `"5m"`. An enum so that another type is answered with the way out.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a duration as text with a unit, such as \"200ms\", \"30s\" or \"5m\""
+)]
+pub enum RawDuration {
+    /// A whole number with a unit: `ms`, `s`, `m`, `h` or `d`.
+    Text(String),
+}
+
+/// A number of things.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "expected a whole number")]
+pub enum RawCount {
+    /// As TOML holds it.
+    Integer(i64),
 }
 
 /// The top level.
@@ -54,15 +73,15 @@ pub struct RawServer {
     /// Largest reply, in bytes; a larger one is an error that says how to read parts. Default: `"8 MiB"`.
     pub reply_bytes_max: Option<Spanned<RawBytes>>,
     /// Most entries on a page of a list. Default: `250`.
-    pub page_items_max: Option<Spanned<i64>>,
+    pub page_items_max: Option<Spanned<RawCount>>,
     /// Most requests in progress; further ones are answered with 503. Default: `512`.
-    pub concurrent_requests_max: Option<Spanned<i64>>,
+    pub concurrent_requests_max: Option<Spanned<RawCount>>,
     /// Most sessions of the revisions that have them; the idlest one ends for a new one. Default: `10000`.
-    pub sessions_max: Option<Spanned<i64>>,
+    pub sessions_max: Option<Spanned<RawCount>>,
     /// A session without a request for this long ends. Default: `"30m"`.
-    pub session_idle: Option<Spanned<String>>,
+    pub session_idle: Option<Spanned<RawDuration>>,
     /// A request that takes longer is answered with an error. Default: `"30s"`.
-    pub request_timeout: Option<Spanned<String>>,
+    pub request_timeout: Option<Spanned<RawDuration>>,
 }
 
 /// `[storage]`
@@ -77,9 +96,9 @@ pub struct RawStorage {
     /// Memory for blocks of the store, in bytes. Default: `"256 MiB"`.
     pub block_cache_bytes: Option<Spanned<RawBytes>>,
     /// How long it is remembered that a resource was deleted. Default: `"7d"`.
-    pub tombstone_retention: Option<Spanned<String>>,
+    pub tombstone_retention: Option<Spanned<RawDuration>>,
     /// How long changes stay readable for those who follow them. Default: `"7d"`.
-    pub change_log_retention: Option<Spanned<String>>,
+    pub change_log_retention: Option<Spanned<RawDuration>>,
 }
 
 /// `[[space]]`
@@ -100,7 +119,7 @@ pub struct RawSpace {
     /// `"pinned"` or `"none"`. Default: `"auto"`.
     pub list: Option<Spanned<String>>,
     /// How long clients may take a reply as fresh. Default: `"60s"`.
-    pub ttl: Option<Spanned<String>>,
+    pub ttl: Option<Spanned<RawDuration>>,
     /// Who may share a cached reply: `"public"` or `"private"`; with an ACL it is always private.
     /// Default: `"public"`.
     pub cache_scope: Option<Spanned<String>>,
@@ -117,7 +136,8 @@ pub struct RawSpace {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawSource {
-    /// The space of the files; one that no `[[space]]` declares becomes `docs://<space>/{+path}`. Required.
+    /// The space of the files, whose template has `{+path}`; one that no `[[space]]` declares becomes
+    /// `docs://<space>/{+path}`. Required.
     pub space: Spanned<String>,
     /// The folder. Required.
     pub path: Spanned<String>,

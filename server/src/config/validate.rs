@@ -9,7 +9,9 @@ use toml::Spanned;
 use super::error::Fault;
 use super::listen::{check_admin_listen, check_listen, parse_address};
 use super::quantity::{parse_bytes, parse_duration};
-use super::raw::{RawBytes, RawConfig, RawServer, RawSource, RawSpace, RawStorage};
+use super::raw::{
+    RawBytes, RawConfig, RawCount, RawDuration, RawServer, RawSource, RawSpace, RawStorage,
+};
 use super::{
     ColumnMapping, ColumnTarget, Config, Durability, RecordField, ServerConfig, SpaceConfig,
     StorageConfig, TemplateCheck,
@@ -99,13 +101,13 @@ fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Faul
         "server.session_idle",
         raw.session_idle,
         &mut server.session_idle,
-        |text| positive(&text),
+        positive_duration,
     )?;
     set(
         "server.request_timeout",
         raw.request_timeout,
         &mut server.request_timeout,
-        |text| positive(&text),
+        positive_duration,
     )?;
     Ok(server)
 }
@@ -146,14 +148,14 @@ fn storage(
         "storage.tombstone_retention",
         raw.tombstone_retention,
         tombstones,
-        |text| parse_duration(&text),
+        duration,
     )?;
     let change_log = &mut storage.change_log_retention;
     set(
         "storage.change_log_retention",
         raw.change_log_retention,
         change_log,
-        |text| parse_duration(&text),
+        duration,
     )?;
     Ok(storage)
 }
@@ -189,9 +191,7 @@ fn spaces(
         set("space.list", space.list, &mut settings.list, |text| {
             one_of(&text, &LIST_MODES)
         })?;
-        set("space.ttl", space.ttl, &mut settings.ttl, |text| {
-            parse_duration(&text)
-        })?;
+        set("space.ttl", space.ttl, &mut settings.ttl, duration)?;
         set(
             "space.cache_scope",
             space.cache_scope,
@@ -223,7 +223,8 @@ fn sources(
     let mut seen = BTreeSet::new();
     for entry in raw {
         let space = value("source.space", entry.space, |name| {
-            space_name(&name).map(|()| name)
+            space_name(&name)?;
+            takes_files(&name, spaces).map(|()| name)
         })?;
         let root = value("source.path", entry.path, |text| {
             non_empty(&text)?;
@@ -259,6 +260,19 @@ fn sources(
         sources.push(source);
     }
     Ok(sources)
+}
+
+/// Whether a space, if it is declared, has a place for the path of a file.
+fn takes_files(name: &str, spaces: &[SpaceConfig]) -> Result<(), String> {
+    let declared = spaces.iter().find(|space| space.settings.name == name);
+    let template = declared.map(|space| space.settings.uri_template.as_str());
+    match template {
+        Some(template) if !template.contains("{+path}") => Err(format!(
+            "{name:?} has the template {template:?}, in which a file's path has no place; \
+             use a space whose template has {{+path}}"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The validated value, or the fault with its place.
@@ -399,11 +413,19 @@ fn bytes(raw: RawBytes) -> Result<u64, String> {
     }
 }
 
-fn count(number: i64, max: i64) -> Result<usize, String> {
+fn count(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String> {
     let allowed = Some(number).filter(|number| (1..=max).contains(number));
     allowed
         .and_then(|number| usize::try_from(number).ok())
         .ok_or_else(|| format!("{number} is not between 1 and {max}"))
+}
+
+fn duration(RawDuration::Text(text): RawDuration) -> Result<std::time::Duration, String> {
+    parse_duration(&text)
+}
+
+fn positive_duration(RawDuration::Text(text): RawDuration) -> Result<std::time::Duration, String> {
+    positive(&text)
 }
 
 fn positive(text: &str) -> Result<std::time::Duration, String> {

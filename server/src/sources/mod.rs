@@ -78,6 +78,9 @@ pub enum Scanned {
         path: String,
     },
     /// A file, or a folder with everything beneath it (the path then ends in `/`), that cannot be served.
+    ///
+    /// A file that was served before is no longer. A folder is refused for its name, its depth or an error of the
+    /// operating system; what is known beneath it may be kept until it can be read again.
     Refused {
         /// The escaped path. Bytes that are not UTF-8 are escaped one by one, so that nothing is lost.
         path: String,

@@ -36,10 +36,16 @@ pub(super) fn scan(
         sink,
         report: ScanReport::default(),
     };
-    // The sink has been told when it ends the walk, and a folder that is not served holds nothing.
-    if entry.descend_all(start).is_continue() {
-        let _ = walk.folder(&mut entry);
-    }
+    // Nobody needs to know whether the sink ended the walk: it was the sink that did.
+    let _ = match entry.descend_all(start) {
+        Ok(true) => walk.folder(&mut entry),
+        // A folder that is not served holds nothing.
+        Ok(false) => ControlFlow::Continue(()),
+        Err(error) => {
+            let path = escape_name_bytes(start.as_os_str().as_encoded_bytes());
+            walk.refuse(format!("{path}/"), format!("cannot be opened: {error}"))
+        }
+    };
     Ok(walk.report)
 }
 
@@ -65,9 +71,17 @@ pub(super) fn read_one(source: &FolderSource, relative: &Path) -> Result<Scanned
         return Ok(refused(NOT_UTF8));
     }
     let mut entry = Entry::root(source)?;
-    if entry.descend_all(parent).is_break() {
-        return Ok(gone);
-    }
+    // An error is not an absence: a document must not vanish because file descriptors ran out.
+    let stat = match entry.descend_all(parent) {
+        Ok(true) => entry.folder.stat(name),
+        Ok(false) => return Ok(gone),
+        Err(error) => Err(error),
+    };
+    let stat = match stat {
+        Ok(stat) => stat,
+        Err(error) if is_gone(&error) => return Ok(gone),
+        Err(error) => return Ok(refused(&format!("cannot be looked at: {error}"))),
+    };
     let mut found = None;
     let mut walk = Walk {
         source,
@@ -79,8 +93,7 @@ pub(super) fn read_one(source: &FolderSource, relative: &Path) -> Result<Scanned
         },
         report: ScanReport::default(),
     };
-    if let Ok(stat) = entry.folder.stat(name)
-        && stat.kind == EntryKind::File
+    if stat.kind == EntryKind::File
         && let Some(name) = name.to_str()
     {
         let _ = walk.file(&entry, name, &stat);
@@ -127,29 +140,31 @@ impl Entry {
         }
     }
 
-    /// Goes down to `path`, if every folder on the way is served.
-    fn descend_all(&mut self, path: &Path) -> ControlFlow<()> {
+    /// Goes down to `path`; `false` when a folder on the way is not there or not served.
+    fn descend_all(&mut self, path: &Path) -> io::Result<bool> {
         for component in path.components() {
             let Component::Normal(name) = component else {
-                return ControlFlow::Break(());
+                return Ok(false);
             };
             let Some(relative) = name.to_str().map(|name| self.path_of(name)) else {
-                return ControlFlow::Break(());
+                return Ok(false);
             };
             let way = self
                 .selection
                 .enter(&self.way, &self.ignored, &self.folder, &relative);
-            let (Some(way), Ok(folder)) = (way, self.folder.open_folder(name)) else {
-                return ControlFlow::Break(());
+            let Some(way) = way.filter(|_| self.depth < DEPTH_MAX) else {
+                return Ok(false);
             };
-            if self.depth == DEPTH_MAX {
-                return ControlFlow::Break(());
-            }
+            let folder = match self.folder.open_folder(name) {
+                Ok(folder) => folder,
+                Err(error) if is_gone(&error) => return Ok(false),
+                Err(error) => return Err(error),
+            };
             self.ignored.enter(&folder, &relative);
             (self.folder, self.relative, self.way) = (folder, relative, way);
             self.depth += 1;
         }
-        ControlFlow::Continue(())
+        Ok(true)
     }
 }
 

@@ -37,16 +37,36 @@ fn check(config_file: Option<&str>, paths: &[&str], expect: &Expect) {
 
 #[test]
 fn names_are_readable_and_distinct() {
-    check(Some("docs/pressmark.toml"), &[], &expect!["/home/reader/.local/share/pressmark/docs-06729af3970d"]);
-    check(None, &["Engineering Handbook"], &expect!["/home/reader/.local/share/pressmark/engineering-handbook-9bd1654e2f55"]);
+    check(
+        Some("docs/pressmark.toml"),
+        &[],
+        &expect!["/home/reader/.local/share/pressmark/docs-06729af3970d"],
+    );
+    check(
+        None,
+        &["Engineering Handbook"],
+        &expect!["/home/reader/.local/share/pressmark/engineering-handbook-9bd1654e2f55"],
+    );
     check(
         None,
         &["Engineering Handbook", "/srv/notes"],
         &expect!["/home/reader/.local/share/pressmark/engineering-handbook-dd8c688f487b"],
     );
-    check(None, &["手册"], &expect!["/home/reader/.local/share/pressmark/docs-9261bd8587a5"]);
-    check(None, &["/"], &expect!["/home/reader/.local/share/pressmark/docs-47a97636143e"]);
-    check(None, &[], &expect!["/home/reader/.local/share/pressmark/default-d86f7890d9ea"]);
+    check(
+        None,
+        &["手册"],
+        &expect!["/home/reader/.local/share/pressmark/docs-9261bd8587a5"],
+    );
+    check(
+        None,
+        &["/"],
+        &expect!["/home/reader/.local/share/pressmark/docs-47a97636143e"],
+    );
+    check(
+        None,
+        &[],
+        &expect!["/home/reader/.local/share/pressmark/default-d86f7890d9ea"],
+    );
 }
 
 #[test]

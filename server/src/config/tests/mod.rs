@@ -25,7 +25,7 @@ fn an_empty_file_is_the_default() {
 }
 
 #[test]
-fn the_example_is_taken_as_it_says() {
+fn the_values_of_the_example() {
     let config = parse(EXAMPLE).unwrap();
     expect![[r#"
         ServerConfig {
@@ -44,7 +44,8 @@ fn the_example_is_taken_as_it_says() {
             session_idle: 3600s,
             request_timeout: 10s,
         }
-    "#]].assert_debug_eq(&config.server);
+    "#]]
+    .assert_debug_eq(&config.server);
     expect![[r#"
         StorageConfig {
             path: Some(
@@ -57,7 +58,37 @@ fn the_example_is_taken_as_it_says() {
             tombstone_retention: 2592000s,
             change_log_retention: 1209600s,
         }
-    "#]].assert_debug_eq(&config.storage);
+    "#]]
+    .assert_debug_eq(&config.storage);
+    expect![[r#"
+        [
+            FolderSource {
+                space: "handbook",
+                root: "/srv/handbook",
+                include: [
+                    "**/*.md",
+                    "*.png",
+                ],
+                exclude: [
+                    "**/drafts/**",
+                ],
+                file_bytes_max: 16777216,
+            },
+            FolderSource {
+                space: "minutes",
+                root: "/etc/../minutes",
+                include: [],
+                exclude: [],
+                file_bytes_max: 67108864,
+            },
+        ]
+    "#]]
+    .assert_debug_eq(&config.sources);
+}
+
+#[test]
+fn the_spaces_of_the_example() {
+    let config = parse(EXAMPLE).unwrap();
     let [pypi, handbook, minutes] = config.spaces.as_slice() else {
         panic!("{:?}", config.spaces)
     };
@@ -84,29 +115,6 @@ fn the_example_is_taken_as_it_says() {
     assert_eq!(minutes.settings.uri_template, "docs://minutes/{+path}");
     assert_eq!(minutes.settings.alias_clash, AliasClash::Warn);
     assert_eq!(minutes.settings.title.as_deref(), Some("minutes"));
-    expect![[r#"
-        [
-            FolderSource {
-                space: "handbook",
-                root: "/srv/handbook",
-                include: [
-                    "**/*.md",
-                    "*.png",
-                ],
-                exclude: [
-                    "**/drafts/**",
-                ],
-                file_bytes_max: 16777216,
-            },
-            FolderSource {
-                space: "minutes",
-                root: "/etc/../minutes",
-                include: [],
-                exclude: [],
-                file_bytes_max: 67108864,
-            },
-        ]
-    "#]].assert_debug_eq(&config.sources);
 }
 
 #[test]

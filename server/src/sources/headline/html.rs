@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use super::Headline;
 use super::inline::tag_end;
 
+const CONTENT_BYTES_MAX: usize = 4096;
+
 pub(super) fn headline(text: &str) -> Headline {
     let mut found = Found::default();
     let mut at = 0;
@@ -93,7 +95,12 @@ fn tag_name(tag: &str) -> String {
 }
 
 /// What stands before the end tag; without one, before the next tag.
+///
+/// Looks at the first `CONTENT_BYTES_MAX` bytes: end tags that are missing must not cost a look at the rest each.
 fn content<'a>(after: &'a str, name: &str) -> &'a str {
+    let after = after
+        .get(..after.floor_char_boundary(CONTENT_BYTES_MAX))
+        .unwrap_or(after);
     let end = find_close(after, name);
     let end = if end == after.len() {
         after.find('<').unwrap_or(end)

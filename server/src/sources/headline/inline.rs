@@ -39,7 +39,10 @@ fn without_marks(markdown: &str) -> String {
                 None => keep('[', after, &mut plain),
             },
             '<' => match tag_end(rest) {
-                Some(end) => rest.get(end..).unwrap_or_default(),
+                Some(end) => {
+                    plain.push_str(autolink(rest.get(..end).unwrap_or_default()));
+                    rest.get(end..).unwrap_or_default()
+                }
                 None => keep('<', after, &mut plain),
             },
             '*' => after,
@@ -97,6 +100,15 @@ fn bracketed(rest: &str) -> Option<(&str, &str)> {
     Some((text, after.get(target_end + 1..)?))
 }
 
+/// The address in `<https://docs.example>`; of a tag, nothing.
+fn autolink(tag: &str) -> &str {
+    let inside = tag.trim_start_matches('<').trim_end_matches('>');
+    let scheme_end = inside.find("://").unwrap_or(0);
+    let scheme = inside.get(..scheme_end).unwrap_or_default();
+    let is_link = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_link { inside } else { "" }
+}
+
 /// Where the bracket that opens `text` is closed.
 fn balanced(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0_usize;
@@ -121,9 +133,11 @@ fn balanced(text: &str, open: char, close: char) -> Option<usize> {
 /// Where the tag or comment that begins `rest` ends; `None`: it is a plain less-than sign.
 pub(super) fn tag_end(rest: &str) -> Option<usize> {
     if let Some(comment) = rest.strip_prefix("<!--") {
-        return comment
+        let end = comment
             .find("-->")
             .map(|end| end + "<!--".len() + "-->".len());
+        // A comment that is not closed hides the rest.
+        return Some(end.unwrap_or(rest.len()));
     }
     let next = rest.chars().nth(1)?;
     if !(next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?')) {

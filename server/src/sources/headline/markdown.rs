@@ -11,6 +11,7 @@ pub(super) fn headline(text: &str) -> Headline {
             break;
         }
     }
+    blocks.end_html_block();
     blocks.end_paragraph();
     blocks.found
 }
@@ -25,6 +26,8 @@ struct Blocks {
     fence: Option<(char, usize)>,
     /// What ends the HTML block that is open; its content is nothing for people.
     html_end: Option<&'static str>,
+    /// The lines of an HTML block that an empty line ends (CommonMark section 4.6, kinds 6 and 7).
+    html_block: Vec<String>,
 }
 
 impl Blocks {
@@ -43,7 +46,11 @@ impl Blocks {
             return;
         }
         if trimmed.is_empty() {
+            self.end_html_block();
             return self.end_paragraph();
+        }
+        if !self.html_block.is_empty() {
+            return self.html_block.push(trimmed.to_owned());
         }
         if indent(line) >= 4 {
             // Indented code, unless it continues a paragraph.
@@ -58,6 +65,8 @@ impl Blocks {
         } else if let Some(end) = opens_html(trimmed) {
             self.end_paragraph();
             self.html_end = (!ends_html(trimmed, end)).then_some(end);
+        } else if self.paragraph.is_empty() && opens_html_block(trimmed) {
+            self.html_block.push(trimmed.to_owned());
         } else if let Some(heading) = atx_heading(trimmed) {
             self.end_paragraph();
             self.title(heading);
@@ -75,6 +84,15 @@ impl Blocks {
         let heading = plain_inline(heading);
         if self.found.title.is_none() && !heading.is_empty() {
             self.found.title = Some(heading);
+        }
+    }
+
+    /// READMEs often centre their title in an HTML heading; other blocks are layout.
+    fn end_html_block(&mut self) {
+        let block = std::mem::take(&mut self.html_block).join(" ");
+        if let Some(start) = block.find("<h1") {
+            let heading = block.get(start..).unwrap_or_default();
+            self.title(heading.split("</h1>").next().unwrap_or_default());
         }
     }
 
@@ -120,8 +138,7 @@ fn closes_fence(line: &str, character: char, length: usize) -> bool {
         && trimmed.chars().all(|found| found == character)
 }
 
-/// Comments, processing instructions and the elements whose content is raw (CommonMark section 4.6, kinds 1 to 3);
-/// any other tag that starts a line opens a block up to the next empty line.
+/// Comments, processing instructions and the elements whose content is raw (CommonMark section 4.6, kinds 1 to 3).
 fn opens_html(trimmed: &str) -> Option<&'static str> {
     let after = trimmed.strip_prefix('<')?;
     let lower = after
@@ -144,6 +161,26 @@ fn opens_html(trimmed: &str) -> Option<&'static str> {
         }
     }
     None
+}
+
+/// Whether the line begins with the tag of an element that is no inline one.
+fn opens_html_block(trimmed: &str) -> bool {
+    const INLINE: [&str; 13] = [
+        "a", "abbr", "b", "code", "em", "i", "kbd", "mark", "s", "span", "strong", "sub", "sup",
+    ];
+    let Some(inside) = trimmed.strip_prefix('<') else {
+        return false;
+    };
+    let inside = inside.strip_prefix('/').unwrap_or(inside);
+    let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let (name, rest) = inside
+        .split_at_checked(end.unwrap_or(inside.len()))
+        .unwrap_or_default();
+    // `<https://example.org>` is a link.
+    let is_tag = rest.is_empty() || rest.starts_with([' ', '\t', '>', '/']);
+    is_tag
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !INLINE.contains(&name.to_ascii_lowercase().as_str())
 }
 
 fn ends_html(line: &str, end: &str) -> bool {

@@ -134,6 +134,18 @@ fn a_file_that_never_rests_is_refused() {
         .assert_eq(&reason);
 }
 
+/// Root may read every file whatever its mode; this one gives an error to anybody.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_read_is_refused_with_the_reason() {
+    let process = Folder::open_root(Path::new("/proc/self")).unwrap();
+    let outcome = read_settled(&process, "mem".as_ref(), 1000, &mut || ());
+    let ReadOutcome::Refused(reason) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert!(reason.starts_with("cannot be read: "), "{reason}");
+}
+
 #[test]
 fn a_file_that_is_replaced_by_a_link_is_gone() {
     let folder = tree(&[("secret", "s")]);
