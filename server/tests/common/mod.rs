@@ -1,0 +1,173 @@
+//! What the tests share: a collection, a server with both transports in front of it, and checks.
+
+#![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+pub mod http;
+pub mod schema;
+pub mod stdio;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use pressmark::{
+    engine_pool::{EnginePool, EnginePoolConfig},
+    limits::Admission,
+    mcp::{Mcp, McpConfig},
+    metrics::Metrics,
+    readiness::Readiness,
+    sessions::{Sessions, SessionsConfig},
+    shutdown::Shutdown,
+    transport::http::{HttpConfig, HttpServer},
+};
+use pressmark_index::{
+    access::Access,
+    engine::{Durability, Engine, EngineOptions, Mutation},
+    resource::{Address, Annotations, Body, Part, Resource},
+    space::SpaceSettings,
+};
+
+/// The revision that each era is tested with where it does not matter which.
+pub const LEGACY: &str = "2025-11-25";
+pub const MODERN: &str = "2026-07-28";
+
+/// `_meta` of a modern request.
+pub const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+/// A space of notes, and one whose replies are private.
+pub fn collection(dir: &Path) -> Arc<Engine> {
+    let options = EngineOptions {
+        block_cache_bytes: 8 << 20,
+        durability: Durability::Sync,
+    };
+    let engine = Engine::open(dir, options).unwrap();
+    let mut notes = SpaceSettings::new("notes", "note://shelf/{name}");
+    notes.title = Some("Notes".to_owned());
+    notes.description = Some("Short notes of the test".to_owned());
+    notes.mime_type = Some("text/plain".to_owned());
+    notes.ttl = Duration::from_secs(5);
+    engine.put_space(notes).unwrap();
+    let resources = [
+        note(
+            "plain",
+            Body::Text("Hello, \"world\"\nsecond line".to_owned()),
+        ),
+        note("separators", Body::Text("a\u{2028}b\u{2029}c".to_owned())),
+        note("picture", Body::Blob(vec![0, 255, 1, 254])),
+    ];
+    engine
+        .commit(resources.map(Mutation::PutResource).into())
+        .unwrap();
+    Arc::new(engine)
+}
+
+fn note(name: &str, body: Body) -> Resource {
+    let mime_type = matches!(body, Body::Blob(_)).then(|| "image/png".to_owned());
+    Resource {
+        space: "notes".to_owned(),
+        address: Address::Uri(format!("note://shelf/{name}")),
+        name: Some(name.to_owned()),
+        title: Some(format!("The note {name}")),
+        description: None,
+        mime_type,
+        contents: vec![Part {
+            uri: None,
+            mime_type: None,
+            meta: None,
+            body,
+        }],
+        annotations: Annotations::default(),
+        size: None,
+        icons: None,
+        meta: None,
+        pinned: false,
+        acl: None,
+        source: None,
+    }
+}
+
+/// Bounds that a test may tighten.
+#[derive(Clone)]
+pub struct Bounds {
+    pub requests_in_flight_max: usize,
+    pub body_bytes_max: usize,
+    pub sessions_max: usize,
+    pub queue_max: usize,
+    pub request_timeout: Duration,
+    pub idle_timeout: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            requests_in_flight_max: 64,
+            body_bytes_max: 64 * 1024,
+            sessions_max: 16,
+            queue_max: 64,
+            request_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A collection with both transports in front of it.
+pub struct Front {
+    pub http: Arc<HttpServer>,
+    pub pool: Arc<EnginePool>,
+    pub bounds: Bounds,
+    _dir: tempfile::TempDir,
+}
+
+impl Front {
+    pub fn new(bounds: Bounds) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let metrics = Arc::new(Metrics::new());
+        let mcp = Arc::new(mcp(collection(dir.path())));
+        let pool_config = EnginePoolConfig {
+            threads_max: 2,
+            queue_max: bounds.queue_max,
+        };
+        let pool = || EnginePool::new(Arc::clone(&mcp), &pool_config, Arc::clone(&metrics));
+        let sessions = SessionsConfig {
+            sessions_max: bounds.sessions_max,
+            idle_timeout: Duration::from_secs(60),
+        };
+        let http = HttpServer {
+            config: HttpConfig {
+                allowed_hosts: vec!["docs.example.com".to_owned()],
+                body_bytes_max: bounds.body_bytes_max,
+                connections_max: 64,
+                streams_per_connection_max: 16,
+                head_timeout: Duration::from_secs(10),
+                idle_timeout: bounds.idle_timeout,
+                request_timeout: bounds.request_timeout,
+            },
+            pool: pool(),
+            sessions: Arc::new(Sessions::new(sessions, Arc::clone(&metrics))),
+            admission: Admission::new(bounds.requests_in_flight_max, Arc::clone(&metrics)),
+            metrics: Arc::clone(&metrics),
+            readiness: Readiness::new(),
+            shutdown: Shutdown::new(),
+        };
+        Self {
+            http: Arc::new(http),
+            pool: Arc::new(pool()),
+            bounds,
+            _dir: dir,
+        }
+    }
+}
+
+/// The protocol in front of an engine.
+pub fn mcp(engine: Arc<Engine>) -> Mcp {
+    let config = McpConfig {
+        contents_bytes_max: 1 << 20,
+        page_items_max: 2,
+        page_bytes_max: 64 * 1024,
+        batch_messages_max: 4,
+    };
+    Mcp::new(engine, config, Access::anonymous())
+}

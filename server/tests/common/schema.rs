@@ -1,0 +1,54 @@
+//! Replies against the schemas of their revisions, which are closed: see tools/reduce-mcp-schema.py.
+
+use serde_json::{Value, json};
+
+/// Fails when a reply to `method` is not what `revision` says, or has a field that it does not know.
+pub fn check(revision: &str, method: &str, reply: &Value) {
+    let Some(result) = reply.get("result") else {
+        // Before 2025-11-25 the schemas want an id in each error. JSON-RPC asks for null where none
+        // can be read, which they do not allow either: ours has none in any revision.
+        let has_id = reply.get("id").is_some();
+        let (revision, name) = match revision {
+            "2024-11-05" | "2025-03-26" | "2025-06-18" if has_id => (revision, "JSONRPCError"),
+            "2024-11-05" | "2025-03-26" | "2025-06-18" => ("2025-11-25", "JSONRPCErrorResponse"),
+            _ => (revision, "JSONRPCErrorResponse"),
+        };
+        return validate(revision, name, reply);
+    };
+    validate(revision, "JSONRPCResponse", reply);
+    let name = match method {
+        "initialize" => "InitializeResult",
+        "ping" => "EmptyResult",
+        "server/discover" => "DiscoverResult",
+        "resources/list" => "ListResourcesResult",
+        "resources/templates/list" => "ListResourceTemplatesResult",
+        "resources/read" => "ReadResourceResult",
+        "tools/list" => "ListToolsResult",
+        "tools/call" => "CallToolResult",
+        other => panic!("no result is known of {other}"),
+    };
+    validate(revision, name, result);
+}
+
+fn validate(revision: &str, name: &str, value: &Value) {
+    let path = format!(
+        "{}/tests/schema/{revision}.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let mut schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let definitions = if schema.get("$defs").is_some() {
+        "$defs"
+    } else {
+        "definitions"
+    };
+    schema["$ref"] = json!(format!("#/{definitions}/{name}"));
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let faults: Vec<_> = validator
+        .iter_errors(value)
+        .map(|fault| format!("{}: {fault}", fault.instance_path()))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "{revision} {name}: {faults:#?} in {value:#}"
+    );
+}

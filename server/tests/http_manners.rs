@@ -1,0 +1,198 @@
+//! What HTTP asks of the front: hosts, origins, content types, methods, bounds, the pages beside
+//! the endpoint.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use common::{Bounds, LEGACY, http::HttpFront, schema};
+
+const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
+/// Posts a ping with these headers and gives back the status; an error has a JSON-RPC body.
+async fn status_of(server: &HttpFront, headers: &[(&str, &str)]) -> u16 {
+    let reply = server.post(LEGACY, headers, PING).await;
+    if reply.status != 200 {
+        let error = reply.json();
+        assert_eq!(error.get("id"), None, "no id was read: {error}");
+        schema::check(LEGACY, "", &error);
+    }
+    reply.status
+}
+
+#[tokio::test]
+async fn requests_are_judged_by_their_headers() {
+    let server = HttpFront::start(Bounds::default()).await;
+    for (headers, status) in [
+        (&[][..], 200),
+        (
+            &[
+                ("host", "127.0.0.1:7411"),
+                ("origin", "http://127.0.0.1:7411"),
+            ],
+            200,
+        ),
+        (&[("host", "docs.example.com")], 200),
+        (&[("host", "evil.example")], 403),
+        (
+            &[("host", "evil.example"), ("origin", "http://evil.example")],
+            403,
+        ),
+        (&[("origin", "https://evil.example")], 403),
+        (&[("origin", "null")], 403),
+        (&[("host", "localhost"), ("host", "localhost")], 400),
+        (&[("content-type", "application/json; charset=utf-8")], 200),
+        (&[("content-type", "Application/JSON")], 200),
+        (&[("content-type", "text/plain")], 415),
+        (&[("content-type", "application/json-patch+json")], 415),
+        (&[("content-type", "")], 415),
+        (&[("accept", "*/*")], 200),
+        (&[("accept", "application/json")], 200),
+        (
+            &[
+                ("accept", "text/event-stream"),
+                ("accept", "application/json"),
+            ],
+            200,
+        ),
+        (&[("accept", "")], 200),
+        (&[("accept", "text/html")], 406),
+    ] {
+        assert_eq!(status_of(&server, headers).await, status, "{headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn paths_and_methods() {
+    let server = HttpFront::start(Bounds::default()).await;
+    for (method, path, status, allow) in [
+        ("GET", "/mcp", 405, Some("POST, DELETE, OPTIONS")),
+        ("PUT", "/mcp", 405, Some("POST, DELETE, OPTIONS")),
+        ("GET", "/", 404, None),
+        ("POST", "/mcp/", 404, None),
+        ("GET", "/healthz", 200, None),
+        ("HEAD", "/healthz", 200, None),
+        ("POST", "/healthz", 405, Some("GET, HEAD")),
+        ("GET", "/readyz", 200, None),
+        ("GET", "/metrics", 200, None),
+        ("DELETE", "/metrics", 405, Some("GET, HEAD")),
+        ("DELETE", "/mcp", 400, None),
+    ] {
+        let reply = server.send(method, path, &[], b"").await;
+        assert_eq!(reply.status, status, "{method} {path}");
+        assert_eq!(reply.header("allow"), allow, "{method} {path}");
+    }
+    let hint = server.send("GET", "/sse", &[], b"").await;
+    assert!(String::from_utf8_lossy(&hint.body).contains("/mcp"));
+}
+
+#[tokio::test]
+async fn probes_answer_under_any_host_and_readiness_waits_for_latches() {
+    let server = HttpFront::start(Bounds::default()).await;
+    let host = [("host", "10.0.0.7:7411")];
+    assert_eq!(server.send("GET", "/healthz", &host, b"").await.status, 200);
+    assert_eq!(server.send("GET", "/metrics", &host, b"").await.status, 403);
+    let latch = server.front.http.readiness.latch();
+    assert_eq!(server.send("GET", "/readyz", &host, b"").await.status, 503);
+    drop(latch);
+    assert_eq!(server.send("GET", "/readyz", &host, b"").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_page_of_an_allowed_origin_may_ask_and_read() {
+    let server = HttpFront::start(Bounds::default()).await;
+    let origin = ("origin", "http://localhost:6274");
+    let asks = [origin, ("access-control-request-method", "POST")];
+    let preflight = server.send("OPTIONS", "/mcp", &asks, b"").await;
+    assert_eq!(preflight.status, 204);
+    assert_eq!(
+        preflight.header("access-control-allow-origin"),
+        Some(origin.1)
+    );
+    let allowed = preflight
+        .header("access-control-allow-headers")
+        .unwrap()
+        .to_lowercase();
+    for header in [
+        "content-type",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "mcp-method",
+        "mcp-name",
+    ] {
+        assert!(allowed.contains(header), "{header} is not in {allowed}");
+    }
+    let reply = server.post(LEGACY, &[origin], PING).await;
+    assert_eq!(reply.header("access-control-allow-origin"), Some(origin.1));
+    assert!(
+        reply
+            .header("access-control-expose-headers")
+            .unwrap()
+            .contains("Mcp-Session-Id")
+    );
+    assert_eq!(
+        server
+            .post(LEGACY, &[], PING)
+            .await
+            .header("access-control-allow-origin"),
+        None
+    );
+    let refused = server
+        .send(
+            "OPTIONS",
+            "/mcp",
+            &[("origin", "https://evil.example")],
+            b"",
+        )
+        .await;
+    assert_eq!(refused.status, 403);
+    assert_eq!(refused.header("access-control-allow-origin"), None);
+}
+
+#[tokio::test]
+async fn a_body_over_the_bound_is_413_and_one_at_the_bound_is_read() {
+    let bounds = Bounds {
+        body_bytes_max: 1000,
+        ..Bounds::default()
+    };
+    let server = HttpFront::start(bounds).await;
+    let padded = |bytes: usize| {
+        let mut body = PING.to_vec();
+        body.resize(bytes, b' ');
+        body
+    };
+    assert_eq!(server.post(LEGACY, &[], &padded(1000)).await.status, 200);
+    let refused = server.post(LEGACY, &[], &padded(1001)).await;
+    assert_eq!(refused.status, 413);
+    assert_eq!(refused.json()["error"]["code"], -32600);
+}
+
+#[tokio::test]
+async fn a_shed_request_is_503_and_says_when_to_come_again() {
+    let bounds = Bounds {
+        requests_in_flight_max: 1,
+        ..Bounds::default()
+    };
+    let server = HttpFront::start(bounds).await;
+    let held = server.front.http.admission.admit().unwrap();
+    let shed = server.post(LEGACY, &[], PING).await;
+    assert_eq!(shed.status, 503);
+    assert_eq!(shed.header("retry-after"), Some("1"));
+    assert_eq!(shed.json()["error"]["code"], -32603);
+    drop(held);
+    assert_eq!(server.post(LEGACY, &[], PING).await.status, 200);
+    assert_eq!(server.front.http.metrics.requests_shed.get(), 1);
+}
+
+#[tokio::test]
+async fn invalid_utf8_is_a_parse_error() {
+    let server = HttpFront::start(Bounds::default()).await;
+    let body = b"{\"jsonrpc\":\"2.0\",\"id\":\"\xFF\",\"method\":\"ping\"}";
+    let reply = server.post(LEGACY, &[], body).await;
+    assert_eq!(reply.status, 400);
+    assert_eq!(reply.json()["error"]["code"], -32700);
+}
