@@ -1,10 +1,6 @@
 //! Connections: HTTP/2, silence, and the end of the process.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -44,9 +40,8 @@ async fn http2_is_served_and_its_authority_is_the_host() {
 async fn a_connection_is_kept_for_the_next_request() {
     let server = HttpFront::start(Bounds::default()).await;
     let stream = TcpStream::connect(server.address).await.unwrap();
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .unwrap();
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     for _ in 0..3 {
         let request = Request::post("/mcp")
@@ -63,10 +58,7 @@ async fn a_connection_is_kept_for_the_next_request() {
 
 #[tokio::test]
 async fn a_client_that_says_nothing_or_half_a_word_is_closed() {
-    let bounds = Bounds {
-        idle_timeout: Duration::from_millis(50),
-        ..Bounds::default()
-    };
+    let bounds = Bounds { idle_timeout: Duration::from_millis(50), ..Bounds::default() };
     let server = HttpFront::start(bounds).await;
     for said in ["", "P", "PRI * HTTP/2.0\r\n"] {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
@@ -83,11 +75,6 @@ async fn a_drain_ends_idle_connections() {
     assert_eq!(server.post(LEGACY, &[], PING.as_bytes()).await.status, 200);
     let mut idle = TcpStream::connect(server.address).await.unwrap();
     idle.write_all(b"POST /mcp HTTP/1.1\r\n").await.unwrap();
-    let drained = server
-        .front
-        .http
-        .shutdown
-        .drain(Duration::from_secs(20))
-        .await;
+    let drained = server.front.http.shutdown.drain(Duration::from_secs(20)).await;
     assert_eq!(drained, Drained::Completely);
 }

@@ -1,10 +1,6 @@
 //! What is answered when the pool has as much as it takes.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -19,10 +15,7 @@ use pressmark::{
 
 fn work(pool: &EnginePool) -> Work {
     let body = br#"{"jsonrpc":"2.0","id":"mine","method":"resources/list"}"#;
-    match pool
-        .mcp()
-        .receive(body, Channel::Stdio { negotiated: None })
-    {
+    match pool.mcp().receive(body, Channel::Stdio { negotiated: None }) {
         Step::Work(work) => work,
         Step::Answer(answer) => panic!("a list is work: {answer:?}"),
     }
@@ -34,10 +27,7 @@ fn work(pool: &EnginePool) -> Work {
 async fn work_beyond_the_queue_is_refused_with_its_id() {
     let dir = tempfile::tempdir().unwrap();
     let metrics = Arc::new(Metrics::new());
-    let config = EnginePoolConfig {
-        threads_max: 1,
-        queue_max: 1,
-    };
+    let config = EnginePoolConfig { threads_max: 1, queue_max: 1 };
     let mcp = Arc::new(mcp(collection(dir.path())));
     let pool = EnginePool::new(mcp, &config, Arc::clone(&metrics));
     let (first, second, third) =

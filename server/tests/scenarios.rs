@@ -5,11 +5,7 @@
 //! body, and a block `expect STATUS` with the reply. In it `"..."` stands for any value, and in a
 //! sent body `"META"` for the `_meta` of a modern request. An empty `expect` is no reply.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -73,18 +69,11 @@ async fn over_http(server: &HttpFront, case: &Case) {
         .map(|line| line.split_once(':').unwrap())
         .map(|(name, value)| (name.trim(), value.trim()))
         .collect();
-    let reply = server
-        .post(&case.revision, &headers, case.send.as_bytes())
-        .await;
+    let reply = server.post(&case.revision, &headers, case.send.as_bytes()).await;
     let text = String::from_utf8_lossy(&reply.body);
     assert_eq!(reply.status, case.status, "{} over http: {text}", case.name);
     if !reply.body.is_empty() {
-        assert_eq!(
-            reply.header("content-type"),
-            Some("application/json"),
-            "{}",
-            case.name
-        );
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{}", case.name);
     }
     check(case, "http", &text);
 }
@@ -97,11 +86,8 @@ async fn over_stdio(server: &HttpFront, case: &Case) {
             "\n"
         ),
     };
-    let lines = stdio::exchange(
-        &server.front,
-        format!("{opening}{}\n", case.send).as_bytes(),
-    )
-    .await;
+    let lines =
+        stdio::exchange(&server.front, format!("{opening}{}\n", case.send).as_bytes()).await;
     let replies = &lines[usize::from(!opening.is_empty())..];
     assert!(replies.len() <= 1, "{} over stdio: {replies:?}", case.name);
     check(case, "stdio", replies.first().map_or("", String::as_str));
@@ -123,9 +109,7 @@ fn check(case: &Case, transport: &str, reply: &str) {
         (Value::Array(sent), Value::Array(replies)) => {
             for reply in replies {
                 let asked = sent.iter().find(|message| message["id"] == reply["id"]);
-                let method = asked
-                    .and_then(|message| message["method"].as_str())
-                    .unwrap_or("");
+                let method = asked.and_then(|message| message["method"].as_str()).unwrap_or("");
                 schema::check(&case.revision, method, reply);
             }
         }
@@ -142,17 +126,12 @@ fn matches(expected: &Value, value: &Value) -> bool {
         (Value::String(any), _) if any == "..." => true,
         (Value::Array(expected), Value::Array(values)) => {
             expected.len() == values.len()
-                && expected
-                    .iter()
-                    .zip(values)
-                    .all(|(expected, value)| matches(expected, value))
+                && expected.iter().zip(values).all(|(expected, value)| matches(expected, value))
         }
         (Value::Object(expected), Value::Object(values)) => {
             expected.len() == values.len()
                 && expected.iter().all(|(name, expected)| {
-                    values
-                        .get(name)
-                        .is_some_and(|value| matches(expected, value))
+                    values.get(name).is_some_and(|value| matches(expected, value))
                 })
         }
         _ => expected == value,

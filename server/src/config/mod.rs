@@ -120,10 +120,7 @@ pub enum ColumnTarget {
 
 /// The fields of the resource record that a column can fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "each is the field of that name in the resource record"
-)]
+#[expect(missing_docs, reason = "each is the field of that name in the resource record")]
 pub enum RecordField {
     Uri,
     Name,

@@ -7,10 +7,7 @@ use toml::Spanned;
 
 /// A number of bytes: an integer, or text with a unit such as `"64 MiB"`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a number of bytes: an integer, or text such as \"64 MiB\""
-)]
+#[serde(untagged, expecting = "expected a number of bytes: an integer, or text such as \"64 MiB\"")]
 pub enum RawBytes {
     /// Bytes.
     Integer(i64),

@@ -48,12 +48,7 @@ pub struct Mcp {
 impl Mcp {
     /// The protocol in front of `engine`; every caller has `access`.
     pub fn new(engine: Arc<Engine>, config: McpConfig, access: Access) -> Self {
-        Self {
-            engine,
-            config,
-            access,
-            next_request_id: AtomicU64::new(1),
-        }
+        Self { engine, config, access, next_request_id: AtomicU64::new(1) }
     }
 
     /// The engine behind it.
@@ -77,19 +72,8 @@ impl Mcp {
     /// Does work that [`Mcp::receive`] handed out; may wait for the disk.
     pub fn perform(&self, work: Work) -> Answer {
         match work.0 {
-            WorkKind::Request {
-                id,
-                method,
-                revision,
-                request_id,
-                call,
-            } => {
-                let context = Context {
-                    mcp: self,
-                    id: &id,
-                    revision,
-                    request_id,
-                };
+            WorkKind::Request { id, method, revision, request_id, call } => {
+                let context = Context { mcp: self, id: &id, revision, request_id };
                 let reply = caught(request_id, || handlers::perform(&context, call));
                 match reply {
                     Ok(reply) => Answer::reply(method, reply),
@@ -118,31 +102,17 @@ impl Mcp {
         revision: Revision,
     ) -> Result<Step, Fault> {
         let request_id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
-        let context = Context {
-            mcp: self,
-            id: request.id,
-            revision,
-            request_id,
-        };
+        let context = Context { mcp: self, id: request.id, revision, request_id };
         let outcome = caught(request_id, || handle(&context, method, params))?;
         Ok(match outcome {
             Outcome::Reply(reply) => Step::Answer(Answer::reply(method, reply)),
             Outcome::Agreed { reply, revision } => {
                 let answer = Answer::reply(method, reply);
-                Step::Answer(Answer {
-                    negotiated: Some(revision),
-                    ..answer
-                })
+                Step::Answer(Answer { negotiated: Some(revision), ..answer })
             }
             Outcome::Work(call) => {
                 let id = request.id.into();
-                Step::Work(Work(WorkKind::Request {
-                    id,
-                    method,
-                    revision,
-                    request_id,
-                    call,
-                }))
+                Step::Work(Work(WorkKind::Request { id, method, revision, request_id, call }))
             }
         })
     }
@@ -150,10 +120,7 @@ impl Mcp {
     fn batch_step(&self, text: &str, channel: Channel<'_>) -> Step {
         let fault = match protocol::of_other(channel) {
             Ok(revision) if revision.has_batches() => {
-                return Step::Work(Work(WorkKind::Batch {
-                    text: text.into(),
-                    revision,
-                }));
+                return Step::Work(Work(WorkKind::Batch { text: text.into(), revision }));
             }
             Ok(revision) => Fault::invalid_request(format!(
                 "revision {} has no batches: send one message at a time",
@@ -196,9 +163,7 @@ impl Mcp {
         let step = Params::read(request.params).and_then(|params| {
             let method = served(&request.method, revision)?;
             if method == Method::Initialize {
-                return Err(Fault::invalid_request(
-                    "`initialize` must not be part of a batch",
-                ));
+                return Err(Fault::invalid_request("`initialize` must not be part of a batch"));
             }
             self.start(&request, method, &params, revision)
         });

@@ -58,9 +58,7 @@ where
     W: AsyncWrite + Unpin,
 {
     let (replies, waiting) = mpsc::channel(REPLIES_WAITING_MAX);
-    let places = config
-        .requests_in_flight_max
-        .clamp(1, Semaphore::MAX_PERMITS);
+    let places = config.requests_in_flight_max.clamp(1, Semaphore::MAX_PERMITS);
     let client = Client {
         pool,
         metrics,
@@ -130,9 +128,7 @@ impl Client {
         if line.trim_ascii().is_empty() {
             return;
         }
-        let channel = Channel::Stdio {
-            negotiated: self.negotiated,
-        };
+        let channel = Channel::Stdio { negotiated: self.negotiated };
         match self.pool.mcp().receive(line, channel) {
             Step::Answer(answer) => {
                 self.negotiated = answer.negotiated.or(self.negotiated);
@@ -155,12 +151,10 @@ impl Client {
             let _place = place;
             let method = work.method();
             let id = work.id().map(str::to_owned);
-            let answer = timeout(request_timeout, pool.run(work))
-                .await
-                .unwrap_or_else(|_| {
-                    let fault = Fault::new(Code::Internal, "the request took too long");
-                    Answer::fault(method, id.as_deref(), &fault)
-                });
+            let answer = timeout(request_timeout, pool.run(work)).await.unwrap_or_else(|_| {
+                let fault = Fault::new(Code::Internal, "the request took too long");
+                Answer::fault(method, id.as_deref(), &fault)
+            });
             finish(answer, started, &metrics, &replies).await;
         });
     }

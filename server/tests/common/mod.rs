@@ -1,11 +1,7 @@
 //! What the tests share: a collection, a server with both transports in front of it, and checks.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 pub mod http;
 pub mod schema;
@@ -25,9 +21,11 @@ use pressmark::{
 };
 use pressmark_index::{
     access::Access,
-    engine::{Durability, Engine, EngineOptions, Mutation},
+    engine::{Engine, EngineOptions},
+    mutation::Mutation,
     resource::{Address, Annotations, Body, Part, Resource},
     space::SpaceSettings,
+    writer::Durability,
 };
 
 /// The revision that each era is tested with where it does not matter which.
@@ -42,8 +40,10 @@ pub fn collection(dir: &Path) -> Arc<Engine> {
     let options = EngineOptions {
         block_cache_bytes: 8 << 20,
         durability: Durability::Sync,
+        change_log_retention: Duration::from_secs(3600),
+        owner: "a test".to_owned(),
     };
-    let engine = Engine::open(dir, options).unwrap();
+    let engine = Engine::open(dir, &options).unwrap();
     let mut notes = SpaceSettings::new("notes", "note://shelf/{name}");
     notes.title = Some("Notes".to_owned());
     notes.description = Some("Short notes of the test".to_owned());
@@ -51,16 +51,14 @@ pub fn collection(dir: &Path) -> Arc<Engine> {
     notes.ttl = Duration::from_secs(5);
     engine.put_space(notes).unwrap();
     let resources = [
-        note(
-            "plain",
-            Body::Text("Hello, \"world\"\nsecond line".to_owned()),
-        ),
+        note("plain", Body::Text("Hello, \"world\"\nsecond line".to_owned())),
         note("separators", Body::Text("a\u{2028}b\u{2029}c".to_owned())),
         note("picture", Body::Blob(vec![0, 255, 1, 254])),
     ];
-    engine
-        .commit(resources.map(Mutation::PutResource).into())
-        .unwrap();
+    let mutations = resources.map(|resource| Mutation::Put(Box::new(resource)));
+    for result in engine.commit(mutations.into()).unwrap() {
+        result.unwrap();
+    }
     Arc::new(engine)
 }
 
@@ -73,12 +71,7 @@ fn note(name: &str, body: Body) -> Resource {
         title: Some(format!("The note {name}")),
         description: None,
         mime_type,
-        contents: vec![Part {
-            uri: None,
-            mime_type: None,
-            meta: None,
-            body,
-        }],
+        contents: vec![Part { uri: None, mime_type: None, meta: None, body }],
         annotations: Annotations::default(),
         size: None,
         icons: None,
@@ -126,10 +119,7 @@ impl Front {
         let dir = tempfile::tempdir().unwrap();
         let metrics = Arc::new(Metrics::new());
         let mcp = Arc::new(mcp(collection(dir.path())));
-        let pool_config = EnginePoolConfig {
-            threads_max: 2,
-            queue_max: bounds.queue_max,
-        };
+        let pool_config = EnginePoolConfig { threads_max: 2, queue_max: bounds.queue_max };
         let pool = || EnginePool::new(Arc::clone(&mcp), &pool_config, Arc::clone(&metrics));
         let sessions = SessionsConfig {
             sessions_max: bounds.sessions_max,
@@ -152,12 +142,7 @@ impl Front {
             readiness: Readiness::new(),
             shutdown: Shutdown::new(),
         };
-        Self {
-            http: Arc::new(http),
-            pool: Arc::new(pool()),
-            bounds,
-            _dir: dir,
-        }
+        Self { http: Arc::new(http), pool: Arc::new(pool()), bounds, _dir: dir }
     }
 }
 

@@ -111,18 +111,9 @@ fn legacy(method: &str, header: Option<&str>, channel: Channel<'_>) -> Result<Re
     }
     let negotiated = match channel {
         Channel::Stdio { negotiated } => negotiated,
-        Channel::Http {
-            session: Session::Absent,
-            ..
-        } => None,
-        Channel::Http {
-            session: Session::Known(revision),
-            ..
-        } => Some(revision),
-        Channel::Http {
-            session: Session::Unknown,
-            ..
-        } => {
+        Channel::Http { session: Session::Absent, .. } => None,
+        Channel::Http { session: Session::Known(revision), .. } => Some(revision),
+        Channel::Http { session: Session::Unknown, .. } => {
             let fault = Fault::invalid_request("no such session: send `initialize` again");
             return Err(fault.with_status(StatusCode::NOT_FOUND));
         }
@@ -135,10 +126,8 @@ fn legacy(method: &str, header: Option<&str>, channel: Channel<'_>) -> Result<Re
 
 /// Whether a header's value is a date not before the first modern revision.
 fn names_modern(version: &str) -> bool {
-    let is_date = version.len() == 10
-        && version
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let is_date =
+        version.len() == 10 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     is_date && version >= Revision::FIRST_MODERN.name()
 }
 
@@ -152,12 +141,9 @@ fn missing_meta(name: &str) -> Fault {
 fn unsupported(requested: &str, supported: &[Revision]) -> Fault {
     let supported: Vec<_> = supported.iter().map(|revision| revision.name()).collect();
     let data = serde_json::json!({ "supported": supported, "requested": requested });
-    Fault::new(
-        Code::UnsupportedProtocolVersion,
-        "unsupported protocol version",
-    )
-    .with_data(data.to_string())
-    .with_status(StatusCode::BAD_REQUEST)
+    Fault::new(Code::UnsupportedProtocolVersion, "unsupported protocol version")
+        .with_data(data.to_string())
+        .with_status(StatusCode::BAD_REQUEST)
 }
 
 // === impl Channel ===

@@ -31,12 +31,7 @@ pub(super) async fn respond(server: &HttpServer, request: Request<Incoming>) -> 
         return responses::fault(&Fault::overloaded());
     };
     let (head, incoming) = request.into_parts();
-    match timeout(
-        server.config.request_timeout,
-        answer(server, &head, incoming),
-    )
-    .await
-    {
+    match timeout(server.config.request_timeout, answer(server, &head, incoming)).await {
         Ok(response) => response,
         Err(_) => responses::fault(
             &Fault::new(Code::Internal, "the request took too long")
@@ -52,10 +47,7 @@ async fn answer(server: &HttpServer, head: &Parts, incoming: Incoming) -> HttpRe
     };
     let started = Instant::now();
     let session = named_session(server, &head.headers);
-    let channel = Channel::Http {
-        headers: &head.headers,
-        session,
-    };
+    let channel = Channel::Http { headers: &head.headers, session };
     let answer = match server.pool.mcp().receive(&body, channel) {
         Step::Answer(answer) => answer,
         Step::Work(work) => server.pool.run(work).await,
@@ -77,9 +69,7 @@ async fn answer(server: &HttpServer, head: &Parts, incoming: Incoming) -> HttpRe
 
 /// The id of the session that an `initialize` began.
 fn new_session(server: &HttpServer, answer: &Answer) -> Option<HeaderValue> {
-    let revision = answer
-        .negotiated
-        .filter(|_| answer.method == Method::Initialize)?;
+    let revision = answer.negotiated.filter(|_| answer.method == Method::Initialize)?;
     let id = server.sessions.begin(revision)?;
     HeaderValue::try_from(id.to_string()).ok()
 }
