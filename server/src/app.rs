@@ -13,7 +13,7 @@ use crate::engine_pool::{EnginePool, EnginePoolConfig};
 use crate::limits::Admission;
 use crate::mcp::{Mcp, McpConfig};
 use crate::metrics::Metrics;
-use crate::readiness::Readiness;
+use crate::readiness::{Latch, Readiness};
 use crate::sessions::{Sessions, SessionsConfig};
 use crate::shutdown::{Drained, Shutdown};
 use crate::transport::http::{self, HttpConfig, HttpServer};
@@ -62,6 +62,11 @@ impl App {
         };
         let mcp = Arc::new(Mcp::new(engine, bounds, Access::anonymous()));
         App { metrics: Arc::new(Metrics::new()), shutdown: Shutdown::new(), config, mcp }
+    }
+
+    /// Until the latch is dropped, replies about spaces say that they are stale at once.
+    pub fn unsettled(&self) -> Latch {
+        self.mcp.unsettled()
     }
 
     /// Serves Streamable HTTP until the shutdown begins; open connections are drained by [`App::drain`].

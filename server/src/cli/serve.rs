@@ -86,8 +86,10 @@ fn index_in_background(
     let sources = setup.sources.clone();
     let metrics = Arc::clone(&app.metrics);
     let shutdown = app.shutdown.clone();
+    let unsettled = app.unsettled();
     tokio::task::spawn_blocking(move || {
         indexer::run(&engine, &sources, &metrics, &shutdown);
+        drop(unsettled);
         if let Some(bound) = bound.filter(|_| !shutdown.has_begun()) {
             try_lines::print(&engine, bound);
         }
