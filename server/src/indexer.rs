@@ -193,9 +193,7 @@ impl Pass<'_> {
         }
         self.indexed.scan.refused += 1;
         if path.ends_with('/') {
-            if let Some(uri) = uri_of(&self.space, path) {
-                self.unread_folders.push(uri);
-            }
+            self.unread_folders.extend(uri_of(&self.space, path));
         }
     }
 

@@ -113,7 +113,7 @@ impl Load<'_> {
                 Ok(Outcome::Created) => self.counts.created += 1,
                 Ok(Outcome::Updated) => self.counts.updated += 1,
                 Ok(Outcome::Unchanged | Outcome::Deleted | Outcome::Absent) => {
-                    self.counts.unchanged += 1
+                    self.counts.unchanged += 1;
                 }
                 Err(error) => self.refuse(path, line, &chain(&error)),
             }

@@ -95,8 +95,6 @@ fn storage(
         })
     })?;
     set("storage.block_cache_bytes", raw.block_cache_bytes, &mut storage.block_cache_bytes, bytes)?;
-    let tombstones = &mut storage.tombstone_retention;
-    set("storage.tombstone_retention", raw.tombstone_retention, tombstones, duration)?;
     let change_log = &mut storage.change_log_retention;
     set("storage.change_log_retention", raw.change_log_retention, change_log, duration)?;
     Ok(storage)

@@ -55,7 +55,6 @@ fn the_values_of_the_example() {
                 200ms,
             ),
             block_cache_bytes: 1073741824,
-            tombstone_retention: 2592000s,
             change_log_retention: 1209600s,
         }
     "#]]
