@@ -98,7 +98,7 @@ fn wrong<T>(field: &str, reason: impl Into<String>) -> Result<T, RecordError> {
 pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> {
     let raw: RawRecord<'_> = match serde_json::from_slice(line) {
         Ok(raw) => raw,
-        Err(error) => return wrong("", format!("not a resource record: {error}")),
+        Err(error) => return wrong("", not_a_record(&error)),
     };
     let space = raw.space.unwrap_or_else(|| default_space.to_owned());
     if space != default_space {
@@ -142,6 +142,14 @@ pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> 
         acl: raw.acl,
         source: None,
     })
+}
+
+/// The parser counts lines within the record, which is always the first: only the column helps.
+fn not_a_record(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let what = text.strip_suffix(&place).unwrap_or(&text);
+    format!("not a resource record: {what} (column {})", error.column())
 }
 
 fn binding((name, value): (String, RawVariable)) -> Binding {
@@ -252,22 +260,22 @@ mod tests {
 
     #[test]
     fn wrong_records_name_the_field_and_the_reason() {
-        check("", &expect!["not a resource record: EOF while parsing a value at line 1 column 0"]);
+        check("", &expect!["not a resource record: EOF while parsing a value (column 0)"]);
         check(
             "[]",
             &expect![
-                "not a resource record: invalid length 0, expected struct RawRecord with 16 elements at line 1 column 2"
+                "not a resource record: invalid length 0, expected struct RawRecord with 16 elements (column 2)"
             ],
         );
         check(
             r#"{"uri":"a://b","txt":""}"#,
             &expect![
-                "not a resource record: unknown field `txt`, expected one of `uri`, `space`, `variables`, `name`, `title`, `description`, `mimeType`, `text`, `blob`, `contents`, `annotations`, `size`, `icons`, `_meta`, `pinned`, `acl` at line 1 column 20"
+                "not a resource record: unknown field `txt`, expected one of `uri`, `space`, `variables`, `name`, `title`, `description`, `mimeType`, `text`, `blob`, `contents`, `annotations`, `size`, `icons`, `_meta`, `pinned`, `acl` (column 20)"
             ],
         );
         check(
             r#"{"uri":"a://b","uri":"a://c","text":""}"#,
-            &expect!["not a resource record: duplicate field `uri` at line 1 column 20"],
+            &expect!["not a resource record: duplicate field `uri` (column 20)"],
         );
         check(
             r#"{"text":""}"#,

@@ -1,0 +1,261 @@
+//! The program from the shell: commands, exit codes, error texts.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use expect_test::{Expect, expect};
+
+fn pressmark(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pressmark"))
+        .args(arguments)
+        .args(["--log", "warn"])
+        .current_dir(folder)
+        .env_remove("XDG_DATA_HOME")
+        .env("HOME", folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Exit code, stdout and stderr of a command, with the folder's path taken out.
+#[track_caller]
+fn check(folder: &Path, arguments: &[&str], wanted: &Expect) {
+    let output = pressmark(folder, arguments);
+    let all = format!(
+        "exit {}\n{}{}",
+        output.status.code().unwrap(),
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    wanted.assert_eq(&all.replace(&folder.display().to_string(), "FOLDER"));
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn a_store_is_filled_and_looked_at_from_the_shell() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(
+        at.join("records.ndjson"),
+        concat!(
+            r#"{"uri":"pypi://packages/serde","title":"Serde","text":"line 1\nline 2\n"}"#,
+            "\n",
+            "\n",
+            r#"{"variables":{"name":"a/b"},"blob":"AP8="}"#,
+            "\n",
+            r#"{"uri":"pypi://packages/broken","txt":""}"#,
+            "\n",
+            r#"{"uri":"npm://packages/x","text":""}"#,
+            "\n",
+        ),
+    )
+    .unwrap();
+    check(
+        at,
+        &["space", "add", "pypi", "pypi://packages/{name}", "--data", "d", "--title", "Packages"],
+        &expect![[r#"
+        exit 0
+    "#]],
+    );
+    check(
+        at,
+        &["load", "pypi", "records.ndjson", "--data", "d"],
+        &expect![[r#"
+            exit 1
+            records.ndjson:4: not a resource record: unknown field `txt`, expected one of `uri`, `space`, `variables`, `name`, `title`, `description`, `mimeType`, `text`, `blob`, `contents`, `annotations`, `size`, `icons`, `_meta`, `pinned`, `acl` (column 37)
+            records.ndjson:5: npm://packages/x (space `pypi`): the template `pypi://packages/{name}` does not match it
+            2 records loaded: 2 created, 0 updated, 0 unchanged; 2 refused
+        "#]],
+    );
+    check(
+        at,
+        &["list", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        pypi://packages/a%2Fb	a/b
+        pypi://packages/serde	Serde
+    "#]],
+    );
+    check(
+        at,
+        &["read", "pypi://packages/serde#line=1,2", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        line 2
+    "#]],
+    );
+    check(
+        at,
+        &["read", "pypi://packages", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        pypi://packages/a%2Fb
+        pypi://packages/serde
+    "#]],
+    );
+    assert_eq!(pressmark(at, &["read", "pypi://packages/a%2Fb", "--data", "d"]).stdout, [0, 255]);
+    check(
+        at,
+        &["space", "list", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        pypi	pypi://packages/{name}	2
+    "#]],
+    );
+    check(
+        at,
+        &["verify", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        2 resources and 7 derived keys checked: 0 faults
+    "#]],
+    );
+    check(
+        at,
+        &["space", "remove", "pypi", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        removed the space `pypi` with 2 resources
+    "#]],
+    );
+    check(
+        at,
+        &["read", "pypi://packages/serde", "--data", "d"],
+        &expect![[r#"
+        exit 2
+        pressmark: pypi://packages/serde: resource not found
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_is_named_with_the_way_out() {
+    let folder = folder();
+    let at = folder.path();
+    check(
+        at,
+        &["read", "a://b"],
+        &expect![[r#"
+        exit 2
+        pressmark: which store? Name it with --data DIR or --config FILE
+    "#]],
+    );
+    check(
+        at,
+        &["read", "a://b", "--data", "none"],
+        &expect![[r#"
+        exit 2
+        pressmark: none: there is no store
+    "#]],
+    );
+    check(
+        at,
+        &["serve", "nowhere"],
+        &expect![[r#"
+        exit 2
+        pressmark: nowhere: cannot be opened; check that it exists and may be read: No such file or directory (os error 2)
+    "#]],
+    );
+    check(
+        at,
+        &["space", "add", "x", "x://{a}{b}", "--data", "d"],
+        &expect![[r#"
+        exit 2
+        pressmark: space `x`: x://{a}{b}: at byte 7: two expressions with nothing between them cannot be told apart (put a literal between them)
+    "#]],
+    );
+    check(
+        at,
+        &["load", "x", "file", "--data", "d"],
+        &expect![[r#"
+        exit 2
+        pressmark: there is no space `x`: declare it in the configuration as [[space]], or add it with `pressmark space add`
+    "#]],
+    );
+    std::fs::write(at.join("pressmark.toml"), "[server]\nlisten = '127.0.0.1:0'\nport = 1\n")
+        .unwrap();
+    let output = pressmark(at, &["serve"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = text(&output.stderr);
+    assert!(error.contains("pressmark.toml:3") && error.contains("port"), "{error}");
+    std::fs::write(at.join("pressmark.toml"), "[[space]]\nname = 'x'\nuri_template = 'x://{a'\n")
+        .unwrap();
+    let error = text(&pressmark(at, &["serve"]).stderr);
+    assert!(
+        error.contains("pressmark.toml:3: space.uri_template") && error.contains("x://{a"),
+        "{error}"
+    );
+    std::fs::remove_file(at.join("pressmark.toml")).unwrap();
+    let error = text(&pressmark(at, &["serve", ".", "--listen", "0.0.0.0:0"]).stderr);
+    assert!(error.contains("--listen") && error.contains("loopback"), "{error}");
+}
+
+#[test]
+fn a_second_process_is_refused_with_the_name_of_the_owner() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::create_dir(at.join("docs")).unwrap();
+    std::fs::write(at.join("docs/a.md"), "# A\n").unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_pressmark"))
+        .args(["serve", "docs", "--data", "d", "--listen", "127.0.0.1:0"])
+        .current_dir(at)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("serving MCP at http://127.0.0.1:")));
+    let refused = pressmark(at, &["verify", "--data", "d"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let error = text(&refused.stderr);
+    assert!(error.contains(&format!("`pressmark serve` (pid {})", server.id())), "{error}");
+    // The lines that help to go on name a document that is really there.
+    assert!(lines.any(
+        |line| line.contains("curl -s http://127.0.0.1:") && line.contains("docs://docs/a.md")
+    ));
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&server),
+        rustix::process::Signal::TERM,
+    )
+    .unwrap();
+    assert_eq!(server.wait().unwrap().code(), Some(0), "SIGTERM ends it in order");
+    assert_eq!(pressmark(at, &["verify", "--data", "d"]).status.code(), Some(0));
+}
+
+#[test]
+fn stdio_answers_and_ends_with_its_input() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::create_dir(at.join("docs")).unwrap();
+    std::fs::write(at.join("docs/a.md"), "# A\n").unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_pressmark"))
+        .args(["stdio", "docs", "--data", "d"])
+        .current_dir(at)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = server.stdin.take().unwrap();
+    writeln!(input, r#"{{"jsonrpc":"2.0","id":"é","method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{{}},"clientInfo":{{"name":"t","version":"1"}}}}}}"#).unwrap();
+    writeln!(input, r#"{{"jsonrpc":"2.0","id":2,"method":"ping"}}"#).unwrap();
+    drop(input);
+    let output = server.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let replies = text(&output.stdout);
+    let replies: Vec<serde_json::Value> =
+        replies.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(replies.len(), 2);
+    assert_eq!(replies[0]["id"], "é");
+    assert_eq!(replies[0]["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(replies[1]["result"], serde_json::json!({}));
+}
