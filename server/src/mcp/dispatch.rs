@@ -124,6 +124,12 @@ impl Mcp {
             revision,
             request_id,
         };
+        tracing::debug!(
+            request_id,
+            method = method.label(),
+            revision = revision.name(),
+            "request"
+        );
         let outcome = caught(request_id, || handle(&context, method, params))?;
         Ok(match outcome {
             Outcome::Reply(reply) => Step::Answer(Answer::reply(method, reply)),

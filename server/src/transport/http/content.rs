@@ -62,7 +62,7 @@ fn refused(range: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn headers(name: hyper::header::HeaderName, lines: &[&str]) -> HeaderMap {
+    fn headers(name: &hyper::header::HeaderName, lines: &[&str]) -> HeaderMap {
         lines
             .iter()
             .map(|line| (name.clone(), line.parse().unwrap()))
@@ -82,7 +82,7 @@ mod tests {
             (&[""], false),
             (&[], false),
         ] {
-            assert_eq!(is_json(&headers(CONTENT_TYPE, lines)), json, "{lines:?}");
+            assert_eq!(is_json(&headers(&CONTENT_TYPE, lines)), json, "{lines:?}");
         }
     }
 
@@ -103,7 +103,7 @@ mod tests {
             (&["*/*, application/json; q=0.000"], false),
             (&["*/*;q=0, application/json"], true),
         ] {
-            assert_eq!(accepts_json(&headers(ACCEPT, lines)), json, "{lines:?}");
+            assert_eq!(accepts_json(&headers(&ACCEPT, lines)), json, "{lines:?}");
         }
     }
 }

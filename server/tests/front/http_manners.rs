@@ -1,15 +1,7 @@
 //! What HTTP asks of the front: hosts, origins, content types, methods, bounds, the pages beside
 //! the endpoint.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
-mod common;
-
-use common::{Bounds, LEGACY, http::HttpFront, schema};
+use crate::common::{Bounds, LEGACY, http::HttpFront, schema};
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
