@@ -68,7 +68,10 @@ impl Mcp {
             Ok(Message::Notification { .. }) => {
                 unanswered(protocol::of_other(channel), Method::Notification)
             }
-            Ok(Message::Response) => unanswered(protocol::of_other(channel), Method::Other),
+            Ok(Message::Response) => unanswered(
+                protocol::of_other(channel).and_then(with_responses),
+                Method::Other,
+            ),
             Err(Malformed::Batch(text)) => self.batch_step(text, channel),
             Err(malformed) => Step::Answer(malformed_answer(&malformed)),
         }
@@ -240,6 +243,17 @@ fn served(name: &str, revision: Revision) -> Result<Method, Fault> {
         Era::Legacy => method_not_found(),
         Era::Modern => method_not_found().with_status(StatusCode::NOT_FOUND),
     })
+}
+
+/// A revision in which servers may ask their clients something. We ask nothing, but a stray answer
+/// does no harm.
+fn with_responses(revision: Revision) -> Result<Revision, Fault> {
+    match revision.era() {
+        Era::Legacy => Ok(revision),
+        Era::Modern => Err(Fault::invalid_request(
+            "clients send no responses in this revision",
+        )),
+    }
 }
 
 fn method_not_found() -> Fault {

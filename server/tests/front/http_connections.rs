@@ -82,3 +82,24 @@ async fn a_drain_ends_idle_connections() {
         .await;
     assert_eq!(drained, Drained::Completely);
 }
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_408() {
+    let bounds = Bounds {
+        request_timeout: Duration::from_millis(50),
+        ..Bounds::default()
+    };
+    let server = HttpFront::start(bounds).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Content-Length: 40\r\nConnection: close\r\n\r\n{";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).await.unwrap();
+    assert!(
+        reply.starts_with(b"HTTP/1.1 408 "),
+        "{}",
+        String::from_utf8_lossy(&reply)
+    );
+    assert_eq!(server.front.http.metrics.requests_in_flight.get(), 0);
+}

@@ -8,6 +8,7 @@
 )]
 
 mod any_bytes;
+mod content;
 mod http_connections;
 mod http_manners;
 mod http_sessions;
