@@ -37,9 +37,7 @@ impl EnginePool {
     /// A pool in front of the engine behind `mcp`.
     pub fn new(mcp: Arc<Mcp>, config: &EnginePoolConfig, metrics: Arc<Metrics>) -> Self {
         let threads = config.threads_max.clamp(1, Semaphore::MAX_PERMITS);
-        let places = threads
-            .saturating_add(config.queue_max)
-            .min(Semaphore::MAX_PERMITS);
+        let places = threads.saturating_add(config.queue_max).min(Semaphore::MAX_PERMITS);
         Self {
             mcp,
             places: Arc::new(Semaphore::new(places)),

@@ -94,12 +94,7 @@ pub struct Fault {
 impl Fault {
     /// A fault in an otherwise sound request: its reply is an ordinary one.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-            status: StatusCode::OK,
-        }
+        Self { code, message: message.into(), data: None, status: StatusCode::OK }
     }
 
     /// -32602.
@@ -145,10 +140,7 @@ impl Fault {
     /// The same fault with `data`, which must be JSON.
     #[must_use]
     pub fn with_data(self, data: String) -> Self {
-        Self {
-            data: Some(data),
-            ..self
-        }
+        Self { data: Some(data), ..self }
     }
 
     /// What a client of `revision` is told about an engine's error; logs what it is not told.
@@ -221,24 +213,9 @@ mod tests {
             (ErrorKind::NotFound, Revision::V2025_11_25, -32002, false),
             (ErrorKind::NotFound, Revision::V2026_07_28, -32602, false),
             (ErrorKind::InvalidUri, Revision::V2025_11_25, -32602, true),
-            (
-                ErrorKind::InvalidFragment,
-                Revision::V2026_07_28,
-                -32602,
-                true,
-            ),
-            (
-                ErrorKind::InvalidCursor,
-                Revision::V2026_07_28,
-                -32602,
-                true,
-            ),
-            (
-                ErrorKind::LimitExceeded,
-                Revision::V2026_07_28,
-                -32602,
-                true,
-            ),
+            (ErrorKind::InvalidFragment, Revision::V2026_07_28, -32602, true),
+            (ErrorKind::InvalidCursor, Revision::V2026_07_28, -32602, true),
+            (ErrorKind::LimitExceeded, Revision::V2026_07_28, -32602, true),
             (ErrorKind::Corrupt, Revision::V2026_07_28, -32603, false),
             (ErrorKind::Io, Revision::V2026_07_28, -32603, false),
             (ErrorKind::Poisoned, Revision::V2026_07_28, -32603, false),
@@ -249,11 +226,7 @@ mod tests {
             let fault = Fault::of_engine(&error, revision, 7);
             let reply = String::from_utf8(fault.reply(Some("1"))).unwrap();
             assert_eq!(fault.code.number(), code, "{kind:?}");
-            assert_eq!(
-                reply.contains("/var/secret"),
-                says_detail,
-                "{kind:?}: {reply}"
-            );
+            assert_eq!(reply.contains("/var/secret"), says_detail, "{kind:?}: {reply}");
             assert!(!reply.contains("rocksdb"), "{kind:?}: {reply}");
         }
     }

@@ -25,10 +25,7 @@ impl Admission {
     /// Lets `requests_in_flight_max` in at a time.
     pub fn new(requests_in_flight_max: usize, metrics: Arc<Metrics>) -> Self {
         let permits = requests_in_flight_max.min(Semaphore::MAX_PERMITS);
-        Self {
-            permits: Semaphore::new(permits),
-            metrics,
-        }
+        Self { permits: Semaphore::new(permits), metrics }
     }
 
     /// Lets one in, or counts it as shed.
@@ -38,10 +35,7 @@ impl Admission {
             return None;
         };
         self.metrics.requests_in_flight.inc();
-        Some(Admitted {
-            _permit: permit,
-            metrics: &self.metrics,
-        })
+        Some(Admitted { _permit: permit, metrics: &self.metrics })
     }
 }
 

@@ -121,11 +121,7 @@ impl Metrics {
             "Time from a message read to its reply made",
             self.durations.clone(),
         );
-        registry.register(
-            "mcp_reply_bytes",
-            "Bytes of replies",
-            self.reply_bytes.clone(),
-        );
+        registry.register("mcp_reply_bytes", "Bytes of replies", self.reply_bytes.clone());
         registry.register(
             "mcp_requests_in_flight",
             "Requests being answered",
@@ -142,11 +138,7 @@ impl Metrics {
             "Initializations that got no session because there were too many",
             self.sessions_refused.clone(),
         );
-        registry.register(
-            "http_connections",
-            "Open connections",
-            self.connections.clone(),
-        );
+        registry.register("http_connections", "Open connections", self.connections.clone());
         registry.register(
             "engine_pool_queue",
             "Work that waits for a thread of the engine's pool",
@@ -156,25 +148,13 @@ impl Metrics {
 
     /// Counts one answered message.
     pub fn finished(&self, finished: &Finished) {
-        let Finished {
-            method,
-            transport,
-            code,
-            duration,
-            reply_bytes,
-        } = *finished;
+        let Finished { method, transport, code, duration, reply_bytes } = *finished;
         let by_transport = self.request_series.get(method.index());
         let by_code = by_transport.and_then(|series| series.get(transport as usize));
         let place = code.map_or(Code::ALL.len(), Code::index);
         if let Some(series) = by_code.and_then(|series| series.get(place)) {
-            let labels = || RequestLabels {
-                method,
-                transport,
-                code: CodeLabel(code),
-            };
-            series
-                .get_or_init(|| self.requests.get_or_create_owned(&labels()))
-                .inc();
+            let labels = || RequestLabels { method, transport, code: CodeLabel(code) };
+            series.get_or_init(|| self.requests.get_or_create_owned(&labels())).inc();
         }
         let by_transport = self.duration_series.get(method.index());
         if let Some(series) = by_transport.and_then(|series| series.get(transport as usize)) {
@@ -243,10 +223,7 @@ mod tests {
             "mcp_reply_bytes_total 300",
             "mcp_sessions 0",
         ] {
-            assert!(
-                text.lines().any(|found| found == line),
-                "{line} is not in\n{text}"
-            );
+            assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
         }
     }
 }

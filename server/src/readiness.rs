@@ -29,9 +29,7 @@ impl Readiness {
     #[must_use]
     pub fn latch(&self) -> Latch {
         self.latches.fetch_add(1, Ordering::AcqRel);
-        Latch {
-            latches: Arc::clone(&self.latches),
-        }
+        Latch { latches: Arc::clone(&self.latches) }
     }
 
     /// Whether every latch is released.

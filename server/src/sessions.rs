@@ -53,10 +53,8 @@ struct Live {
 impl SessionId {
     /// The id that this text spells.
     pub fn parse(text: &str) -> Option<Self> {
-        let is_spelled_as_given = text.len() == 32
-            && text
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let is_spelled_as_given =
+            text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         if !is_spelled_as_given {
             return None;
         }
@@ -75,12 +73,7 @@ impl std::fmt::Display for SessionId {
 impl Sessions {
     /// No sessions yet.
     pub fn new(config: SessionsConfig, metrics: Arc<Metrics>) -> Self {
-        Self {
-            config,
-            started: Instant::now(),
-            live: RwLock::default(),
-            metrics,
-        }
+        Self { config, started: Instant::now(), live: RwLock::default(), metrics }
     }
 
     /// A new session that agreed on `revision`; none when there are too many.
@@ -99,13 +92,7 @@ impl Sessions {
             self.metrics.sessions_refused.inc();
             return None;
         }
-        live.insert(
-            id,
-            Live {
-                revision,
-                last_used_ms: AtomicU64::new(self.now_ms()),
-            },
-        );
+        live.insert(id, Live { revision, last_used_ms: AtomicU64::new(self.now_ms()) });
         self.show(live.len());
         Some(id)
     }
@@ -125,9 +112,7 @@ impl Sessions {
     /// Ends a session; false when there is none.
     pub fn end(&self, id: SessionId) -> bool {
         let mut live = self.live.write();
-        let ended = live
-            .remove(&id)
-            .is_some_and(|session| !self.expired(&session));
+        let ended = live.remove(&id).is_some_and(|session| !self.expired(&session));
         self.show(live.len());
         ended
     }
@@ -159,9 +144,7 @@ impl Sessions {
     }
 
     fn show(&self, count: usize) {
-        self.metrics
-            .sessions
-            .set(i64::try_from(count).unwrap_or(i64::MAX));
+        self.metrics.sessions.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 }
 
@@ -175,10 +158,7 @@ mod tests {
     const IDLE: Duration = Duration::from_secs(60);
 
     fn sessions(sessions_max: usize) -> Sessions {
-        let config = SessionsConfig {
-            sessions_max,
-            idle_timeout: IDLE,
-        };
+        let config = SessionsConfig { sessions_max, idle_timeout: IDLE };
         Sessions::new(config, Arc::new(Metrics::new()))
     }
 

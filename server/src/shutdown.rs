@@ -60,9 +60,7 @@ impl Shutdown {
         self.tasks.close();
         match tokio::time::timeout(deadline, self.tasks.wait()).await {
             Ok(()) => Drained::Completely,
-            Err(_) => Drained::Cut {
-                tasks: self.tasks.len(),
-            },
+            Err(_) => Drained::Cut { tasks: self.tasks.len() },
         }
     }
 }
@@ -76,16 +74,10 @@ mod tests {
         let shutdown = Shutdown::new();
         let ends = shutdown.clone();
         shutdown.tasks().spawn(async move { ends.begun().await });
-        assert_eq!(
-            shutdown.drain(Duration::from_secs(10)).await,
-            Drained::Completely
-        );
+        assert_eq!(shutdown.drain(Duration::from_secs(10)).await, Drained::Completely);
 
         let shutdown = Shutdown::new();
         shutdown.tasks().spawn(std::future::pending::<()>());
-        assert_eq!(
-            shutdown.drain(Duration::from_secs(10)).await,
-            Drained::Cut { tasks: 1 }
-        );
+        assert_eq!(shutdown.drain(Duration::from_secs(10)).await, Drained::Cut { tasks: 1 });
     }
 }

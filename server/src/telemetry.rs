@@ -26,9 +26,7 @@ pub enum LogFormat {
 /// A filter that cannot be read.
 pub fn init(config: &TelemetryConfig) -> Result<(), ParseError> {
     let filter = EnvFilter::builder().parse(&config.filter)?;
-    let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A subscriber that a test or an embedding program has set stays.
     let _already_set = match config.format {
         LogFormat::Text => logs.try_init(),

@@ -63,9 +63,7 @@ impl Malformed<'_> {
 pub fn parse(body: &[u8]) -> Result<Message<'_>, Malformed<'_>> {
     let text = std::str::from_utf8(body).map_err(|_| Malformed::Syntax)?;
     if !scan::depth_bounded(text) {
-        return Err(Malformed::invalid(
-            "the message nests deeper than 128 levels",
-        ));
+        return Err(Malformed::invalid("the message nests deeper than 128 levels"));
     }
     if !scan::surrogates_paired(text) {
         return Err(Malformed::Syntax);
@@ -86,9 +84,7 @@ pub fn parse_batch(text: &str, messages_max: usize) -> Result<Vec<&RawValue>, Ma
         return Err(Malformed::invalid("the batch is empty"));
     }
     if elements.len() > messages_max {
-        return Err(Malformed::invalid(
-            "the batch has too many messages: send fewer at a time",
-        ));
+        return Err(Malformed::invalid("the batch has too many messages: send fewer at a time"));
     }
     Ok(elements)
 }
@@ -220,10 +216,7 @@ impl<'de> Visitor<'de> for KeyVisitor {
 
 impl<'a> Envelope<'a> {
     fn into_message(self) -> Result<Message<'a>, Malformed<'a>> {
-        let id = self
-            .id
-            .map(RawValue::get)
-            .filter(|id| is_id(id) && !self.duplicate_id);
+        let id = self.id.map(RawValue::get).filter(|id| is_id(id) && !self.duplicate_id);
         let invalid = |reason| Malformed::Invalid { id, reason };
         if self.duplicate {
             return Err(invalid("a member of the message is given twice"));
@@ -245,15 +238,10 @@ impl<'a> Envelope<'a> {
             return Err(invalid("a request has neither `result` nor `error`"));
         }
         match (self.id, id) {
-            (None, _) => Ok(Message::Notification {
-                method,
-                params: self.params,
-            }),
-            (Some(_), Some(id)) => Ok(Message::Request(Request {
-                id,
-                method,
-                params: self.params,
-            })),
+            (None, _) => Ok(Message::Notification { method, params: self.params }),
+            (Some(_), Some(id)) => {
+                Ok(Message::Request(Request { id, method, params: self.params }))
+            }
             (Some(_), None) => Err(invalid("`id` must be a string or an integer")),
         }
     }
@@ -324,10 +312,7 @@ mod tests {
     #[test]
     fn messages_are_told_apart() {
         for (body, expected) in [
-            (
-                r#"{"method":"ping","id":1,"jsonrpc":"2.0"}"#,
-                "request 1 ping",
-            ),
+            (r#"{"method":"ping","id":1,"jsonrpc":"2.0"}"#, "request 1 ping"),
             (
                 r#" { "jsonrpc" : "2.0" , "id" : 1 , "\u006dethod" : "p\u0069ng" } "#,
                 "request 1 ping",
@@ -337,31 +322,16 @@ mod tests {
                 "notification notifications/initialized",
             ),
             (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "response"),
-            (
-                r#"{"jsonrpc":"2.0","error":{"code":1,"message":"x"}}"#,
-                "response",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#,
-                "invalid 1",
-            ),
+            (r#"{"jsonrpc":"2.0","error":{"code":1,"message":"x"}}"#, "response"),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#, "invalid 1"),
             (r#"{"jsonrpc":"2.0","id":1}"#, "invalid 1"),
             (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, "invalid 1"),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"x","result":{}}"#,
-                "invalid 1",
-            ),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"x","result":{}}"#, "invalid 1"),
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "invalid 1"),
             (r#"{"jsonrpc":2.0,"id":1,"method":"ping"}"#, "invalid 1"),
             (r#"{"id":1,"method":"ping"}"#, "invalid 1"),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
-                "invalid -",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"x"}"#,
-                "invalid 1",
-            ),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, "invalid -"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"x"}"#, "invalid 1"),
             ("{}", "invalid -"),
             ("7", "invalid -"),
             ("\"x\"", "invalid -"),
@@ -372,10 +342,7 @@ mod tests {
             ("[1,", "syntax"),
             ("{} {}", "syntax"),
             ("{'a':1}", "syntax"),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\uD800"}}"#,
-                "syntax",
-            ),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\uD800"}}"#, "syntax"),
             (
                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"x\":\"a\tb\"}}",
                 "syntax",
@@ -383,26 +350,14 @@ mod tests {
         ] {
             assert_eq!(verdict(body.as_bytes()), expected, "{body}");
         }
-        assert_eq!(
-            verdict(b"{\"jsonrpc\":\"2.0\",\"id\":\"\xFF\",\"method\":\"ping\"}"),
-            "syntax"
-        );
+        assert_eq!(verdict(b"{\"jsonrpc\":\"2.0\",\"id\":\"\xFF\",\"method\":\"ping\"}"), "syntax");
         assert_eq!(verdict("[".repeat(100_000).as_bytes()), "invalid -");
     }
 
     #[test]
     fn batches_are_bounded() {
-        assert_eq!(
-            parse_batch("[1,2]", 2).map(|elements| elements.len()),
-            Ok(2)
-        );
-        assert!(matches!(
-            parse_batch("[1,2,3]", 2),
-            Err(Malformed::Invalid { id: None, .. })
-        ));
-        assert!(matches!(
-            parse_batch("[]", 2),
-            Err(Malformed::Invalid { id: None, .. })
-        ));
+        assert_eq!(parse_batch("[1,2]", 2).map(|elements| elements.len()), Ok(2));
+        assert!(matches!(parse_batch("[1,2,3]", 2), Err(Malformed::Invalid { id: None, .. })));
+        assert!(matches!(parse_batch("[]", 2), Err(Malformed::Invalid { id: None, .. })));
     }
 }

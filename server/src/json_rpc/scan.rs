@@ -38,10 +38,7 @@ fn code_unit(bytes: &[u8]) -> Option<u16> {
 /// Whether arrays and objects nest at most [`DEPTH_MAX`] deep.
 pub fn depth_bounded(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let openings = bytes
-        .iter()
-        .filter(|byte| matches!(byte, b'{' | b'['))
-        .count();
+    let openings = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
     openings <= DEPTH_MAX || exact_depth_bounded(bytes)
 }
 
@@ -100,10 +97,6 @@ mod tests {
         assert!(depth_bounded(&nested(DEPTH_MAX)));
         assert!(!depth_bounded(&nested(DEPTH_MAX + 1)));
         assert!(depth_bounded(&format!("[{}{{}}]", "{},".repeat(1000))));
-        assert!(depth_bounded(&format!(
-            "\"{}\\\"{}\"",
-            "[".repeat(300),
-            "{".repeat(300)
-        )));
+        assert!(depth_bounded(&format!("\"{}\\\"{}\"", "[".repeat(300), "{".repeat(300))));
     }
 }

@@ -5,10 +5,7 @@ use std::{fmt::Display, io::Write};
 /// Appends `text` as a JSON string.
 pub fn string(text: &str, out: &mut Vec<u8>) {
     let written = serde_json::to_writer(out, text);
-    debug_assert!(
-        written.is_ok(),
-        "a string always encodes and a vector always takes it"
-    );
+    debug_assert!(written.is_ok(), "a string always encodes and a vector always takes it");
 }
 
 /// Appends `number` in decimal.
@@ -52,10 +49,7 @@ mod tests {
             ("plain", "plain"),
             ("a\u{2028}b", "a\\u2028b"),
             ("\u{2029}", "\\u2029"),
-            (
-                "\u{2027}\u{2028}\u{2029}\u{202A}",
-                "\u{2027}\\u2028\\u2029\u{202A}",
-            ),
+            ("\u{2027}\u{2028}\u{2029}\u{202A}", "\u{2027}\\u2028\\u2029\u{202A}"),
             ("\u{2014}", "\u{2014}"),
         ] {
             assert_eq!(

@@ -48,12 +48,7 @@ pub struct Mcp {
 impl Mcp {
     /// The protocol in front of `engine`; every caller has `access`.
     pub fn new(engine: Arc<Engine>, config: McpConfig, access: Access) -> Self {
-        Self {
-            engine,
-            config,
-            access,
-            next_request_id: AtomicU64::new(1),
-        }
+        Self { engine, config, access, next_request_id: AtomicU64::new(1) }
     }
 
     /// The engine behind it.
@@ -68,10 +63,9 @@ impl Mcp {
             Ok(Message::Notification { .. }) => {
                 unanswered(protocol::of_other(channel), Method::Notification)
             }
-            Ok(Message::Response) => unanswered(
-                protocol::of_other(channel).and_then(with_responses),
-                Method::Other,
-            ),
+            Ok(Message::Response) => {
+                unanswered(protocol::of_other(channel).and_then(with_responses), Method::Other)
+            }
             Err(Malformed::Batch(text)) => self.batch_step(text, channel),
             Err(malformed) => Step::Answer(malformed_answer(&malformed)),
         }
@@ -80,19 +74,8 @@ impl Mcp {
     /// Does work that [`Mcp::receive`] handed out; may wait for the disk.
     pub fn perform(&self, work: Work) -> Answer {
         match work.0 {
-            WorkKind::Request {
-                id,
-                method,
-                revision,
-                request_id,
-                call,
-            } => {
-                let context = Context {
-                    mcp: self,
-                    id: &id,
-                    revision,
-                    request_id,
-                };
+            WorkKind::Request { id, method, revision, request_id, call } => {
+                let context = Context { mcp: self, id: &id, revision, request_id };
                 let reply = caught(request_id, || handlers::perform(&context, call));
                 match reply {
                     Ok(reply) => Answer::reply(method, reply),
@@ -121,37 +104,18 @@ impl Mcp {
         revision: Revision,
     ) -> Result<Step, Fault> {
         let request_id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
-        let context = Context {
-            mcp: self,
-            id: request.id,
-            revision,
-            request_id,
-        };
-        tracing::debug!(
-            request_id,
-            method = method.label(),
-            revision = revision.name(),
-            "request"
-        );
+        let context = Context { mcp: self, id: request.id, revision, request_id };
+        tracing::debug!(request_id, method = method.label(), revision = revision.name(), "request");
         let outcome = caught(request_id, || handle(&context, method, params))?;
         Ok(match outcome {
             Outcome::Reply(reply) => Step::Answer(Answer::reply(method, reply)),
             Outcome::Agreed { reply, revision } => {
                 let answer = Answer::reply(method, reply);
-                Step::Answer(Answer {
-                    negotiated: Some(revision),
-                    ..answer
-                })
+                Step::Answer(Answer { negotiated: Some(revision), ..answer })
             }
             Outcome::Work(call) => {
                 let id = request.id.into();
-                Step::Work(Work(WorkKind::Request {
-                    id,
-                    method,
-                    revision,
-                    request_id,
-                    call,
-                }))
+                Step::Work(Work(WorkKind::Request { id, method, revision, request_id, call }))
             }
         })
     }
@@ -159,10 +123,7 @@ impl Mcp {
     fn batch_step(&self, text: &str, channel: Channel<'_>) -> Step {
         let fault = match protocol::of_other(channel) {
             Ok(revision) if revision.has_batches() => {
-                return Step::Work(Work(WorkKind::Batch {
-                    text: text.into(),
-                    revision,
-                }));
+                return Step::Work(Work(WorkKind::Batch { text: text.into(), revision }));
             }
             Ok(revision) => Fault::invalid_request(format!(
                 "revision {} has no batches: send one message at a time",
@@ -205,9 +166,7 @@ impl Mcp {
         let step = Params::read(request.params).and_then(|params| {
             let method = served(&request.method, revision)?;
             if method == Method::Initialize {
-                return Err(Fault::invalid_request(
-                    "`initialize` must not be part of a batch",
-                ));
+                return Err(Fault::invalid_request("`initialize` must not be part of a batch"));
             }
             self.start(&request, method, &params, revision)
         });
@@ -250,9 +209,7 @@ fn served(name: &str, revision: Revision) -> Result<Method, Fault> {
 fn with_responses(revision: Revision) -> Result<Revision, Fault> {
     match revision.era() {
         Era::Legacy => Ok(revision),
-        Era::Modern => Err(Fault::invalid_request(
-            "clients send no responses in this revision",
-        )),
+        Era::Modern => Err(Fault::invalid_request("clients send no responses in this revision")),
     }
 }
 

@@ -21,18 +21,12 @@ each with the URI template of its resources:\n";
 /// The instructions for a caller with `access`.
 pub fn of(catalog: &SpaceCatalog, access: &Access) -> String {
     let mut text = String::from(HOW_TO);
-    let visible = catalog
-        .spaces
-        .iter()
-        .filter(|space| access.sees_space(&space.settings.name));
+    let visible = catalog.spaces.iter().filter(|space| access.sees_space(&space.settings.name));
     let mut left_out = 0_usize;
     for space in visible {
         let settings = &space.settings;
         let mut line = format!("- {}: `{}`", settings.name, settings.uri_template);
-        for part in [&settings.title, &settings.description]
-            .into_iter()
-            .flatten()
-        {
+        for part in [&settings.title, &settings.description].into_iter().flatten() {
             let _ = write!(line, "; {}", one_line(part));
         }
         let _ = writeln!(line, "; {} resources", space.resource_count());
@@ -43,10 +37,7 @@ pub fn of(catalog: &SpaceCatalog, access: &Access) -> String {
         }
     }
     if left_out > 0 {
-        let _ = writeln!(
-            text,
-            "{left_out} more spaces: see `resources/templates/list`."
-        );
+        let _ = writeln!(text, "{left_out} more spaces: see `resources/templates/list`.");
     }
     text
 }

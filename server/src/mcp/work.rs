@@ -35,17 +35,8 @@ pub struct Work(pub(super) WorkKind);
 
 #[derive(Debug)]
 pub(super) enum WorkKind {
-    Request {
-        id: Box<str>,
-        method: Method,
-        revision: Revision,
-        request_id: u64,
-        call: EngineCall,
-    },
-    Batch {
-        text: Box<str>,
-        revision: Revision,
-    },
+    Request { id: Box<str>, method: Method, revision: Revision, request_id: u64, call: EngineCall },
+    Batch { text: Box<str>, revision: Revision },
 }
 
 /// An engine call with its decoded parameters.
@@ -60,24 +51,12 @@ pub(crate) enum EngineCall {
 
 impl Answer {
     pub(super) fn reply(method: Method, body: Vec<u8>) -> Self {
-        Self {
-            body: Some(body),
-            status: StatusCode::OK,
-            method,
-            code: None,
-            negotiated: None,
-        }
+        Self { body: Some(body), status: StatusCode::OK, method, code: None, negotiated: None }
     }
 
     pub(super) fn accepted(method: Method) -> Self {
         let status = StatusCode::ACCEPTED;
-        Self {
-            body: None,
-            status,
-            method,
-            code: None,
-            negotiated: None,
-        }
+        Self { body: None, status, method, code: None, negotiated: None }
     }
 
     /// The answer that tells a fault; without id where none could be read.

@@ -104,14 +104,8 @@ mod tests {
             ("", vec![]),
             ("a\nb\n", vec!["a", "b"]),
             ("a\r\n\nb", vec!["a\r", "", "b"]),
-            (
-                "12345678\n123456789\nc\n",
-                vec!["12345678", "(too long)", "c"],
-            ),
-            (
-                &format!("a\n{long}\nb\n{long}"),
-                vec!["a", "(too long)", "b", "(too long)"],
-            ),
+            ("12345678\n123456789\nc\n", vec!["12345678", "(too long)", "c"]),
+            (&format!("a\n{long}\nb\n{long}"), vec!["a", "(too long)", "b", "(too long)"]),
         ] {
             assert_eq!(lines(input.as_bytes(), 8).await, expected);
         }

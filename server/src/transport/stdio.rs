@@ -58,9 +58,7 @@ where
     W: AsyncWrite + Unpin,
 {
     let (replies, waiting) = mpsc::channel(REPLIES_WAITING_MAX);
-    let places = config
-        .requests_in_flight_max
-        .clamp(1, Semaphore::MAX_PERMITS);
+    let places = config.requests_in_flight_max.clamp(1, Semaphore::MAX_PERMITS);
     let client = Client {
         pool,
         metrics,
@@ -130,9 +128,7 @@ impl Client {
         if line.trim_ascii().is_empty() {
             return;
         }
-        let channel = Channel::Stdio {
-            negotiated: self.negotiated,
-        };
+        let channel = Channel::Stdio { negotiated: self.negotiated };
         match self.pool.mcp().receive(line, channel) {
             Step::Answer(answer) => {
                 self.negotiated = answer.negotiated.or(self.negotiated);

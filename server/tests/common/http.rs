@@ -44,30 +44,20 @@ impl HttpFront {
         body: &[u8],
     ) -> Reply {
         let stream = TcpStream::connect(self.address).await.unwrap();
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .unwrap();
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);
         let mut request = Request::builder().method(method).uri(path);
-        if !headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case("host"))
-        {
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             request = request.header("host", "localhost");
         }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request
-            .body(Full::new(Bytes::copy_from_slice(body)))
-            .unwrap();
+        let request = request.body(Full::new(Bytes::copy_from_slice(body))).unwrap();
         let (head, body) = sender.send_request(request).await.unwrap().into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        Reply {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            body,
-        }
+        Reply { status: head.status.as_u16(), headers: head.headers, body }
     }
 
     /// Posts a message with the headers that its revision asks for; `headers` win over them, and
@@ -81,10 +71,7 @@ impl HttpFront {
         let message: Value = serde_json::from_slice(body).unwrap_or_default();
         let mut all = vec![
             ("content-type".to_owned(), "application/json".to_owned()),
-            (
-                "accept".to_owned(),
-                "application/json, text/event-stream".to_owned(),
-            ),
+            ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
             ("mcp-protocol-version".to_owned(), revision.to_owned()),
         ];
         if revision == MODERN {
@@ -96,21 +83,10 @@ impl HttpFront {
             ));
             all.extend(name.map(|name| ("mcp-name".to_owned(), name.to_owned())));
         }
-        all.retain(|(name, _)| {
-            !headers
-                .iter()
-                .any(|(given, _)| given.eq_ignore_ascii_case(name))
-        });
-        all.extend(
-            headers
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
-        );
+        all.retain(|(name, _)| !headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)));
+        all.extend(headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         all.retain(|(_, value)| !value.is_empty());
-        let all: Vec<_> = all
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect();
+        let all: Vec<_> = all.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         self.send("POST", "/mcp", &all, body).await
     }
 }

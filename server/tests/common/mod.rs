@@ -32,10 +32,7 @@ pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"202
 
 /// A space of notes, and one whose replies are private.
 pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
-    let options = EngineOptions {
-        block_cache_bytes: 8 << 20,
-        durability: Durability::Sync,
-    };
+    let options = EngineOptions { block_cache_bytes: 8 << 20, durability: Durability::Sync };
     let engine = Engine::open(dir, options).unwrap();
     let mut notes = SpaceSettings::new("notes", "note://shelf/{name}");
     notes.title = Some("Notes".to_owned());
@@ -44,16 +41,11 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
     notes.ttl = Duration::from_secs(5);
     engine.put_space(notes).unwrap();
     let resources = [
-        note(
-            "plain",
-            Body::Text("Hello, \"world\"\nsecond line".to_owned()),
-        ),
+        note("plain", Body::Text("Hello, \"world\"\nsecond line".to_owned())),
         note("separators", Body::Text("a\u{2028}b\u{2029}c".to_owned())),
         note("picture", Body::Blob(vec![0, 255, 1, 254])),
     ];
-    engine
-        .commit(resources.map(Mutation::PutResource).into())
-        .unwrap();
+    engine.commit(resources.map(Mutation::PutResource).into()).unwrap();
     Arc::new(engine)
 }
 
@@ -66,12 +58,7 @@ fn note(name: &str, body: Body) -> Resource {
         title: Some(format!("The note {name}")),
         description: None,
         mime_type,
-        contents: vec![Part {
-            uri: None,
-            mime_type: None,
-            meta: None,
-            body,
-        }],
+        contents: vec![Part { uri: None, mime_type: None, meta: None, body }],
         annotations: Annotations::default(),
         size: None,
         icons: None,
@@ -119,10 +106,7 @@ impl Front {
         let dir = tempfile::tempdir().unwrap();
         let metrics = Arc::new(Metrics::new());
         let mcp = Arc::new(mcp(collection(dir.path())));
-        let pool_config = EnginePoolConfig {
-            threads_max: 2,
-            queue_max: bounds.queue_max,
-        };
+        let pool_config = EnginePoolConfig { threads_max: 2, queue_max: bounds.queue_max };
         let pool = Arc::new(EnginePool::new(mcp, &pool_config, Arc::clone(&metrics)));
         let sessions = SessionsConfig {
             sessions_max: bounds.sessions_max,
@@ -145,12 +129,7 @@ impl Front {
             readiness: Readiness::new(),
             shutdown: Shutdown::new(),
         };
-        Self {
-            http: Arc::new(http),
-            pool,
-            bounds,
-            _dir: dir,
-        }
+        Self { http: Arc::new(http), pool, bounds, _dir: dir }
     }
 }
 

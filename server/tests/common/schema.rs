@@ -31,24 +31,14 @@ pub(crate) fn check(revision: &str, method: &str, reply: &Value) {
 }
 
 fn validate(revision: &str, name: &str, value: &Value) {
-    let path = format!(
-        "{}/tests/schema/{revision}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/tests/schema/{revision}.json", env!("CARGO_MANIFEST_DIR"));
     let mut schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    let definitions = if schema.get("$defs").is_some() {
-        "$defs"
-    } else {
-        "definitions"
-    };
+    let definitions = if schema.get("$defs").is_some() { "$defs" } else { "definitions" };
     schema["$ref"] = json!(format!("#/{definitions}/{name}"));
     let validator = jsonschema::validator_for(&schema).unwrap();
     let faults: Vec<_> = validator
         .iter_errors(value)
         .map(|fault| format!("{}: {fault}", fault.instance_path()))
         .collect();
-    assert!(
-        faults.is_empty(),
-        "{revision} {name}: {faults:#?} in {value:#}"
-    );
+    assert!(faults.is_empty(), "{revision} {name}: {faults:#?} in {value:#}");
 }

@@ -15,10 +15,7 @@ pub(crate) async fn exchange(front: &Front, input: &[u8]) -> Vec<String> {
     let mut output = Vec::new();
     serve(front, input, &mut output).await.unwrap();
     let output = String::from_utf8(output).unwrap();
-    assert!(
-        output.is_empty() || output.ends_with('\n'),
-        "a reply is a whole line"
-    );
+    assert!(output.is_empty() || output.ends_with('\n'), "a reply is a whole line");
     output.lines().map(str::to_owned).collect()
 }
 
@@ -34,13 +31,5 @@ pub(crate) async fn serve<W: AsyncWrite + Unpin>(
         request_timeout: front.bounds.request_timeout,
     };
     let metrics = Arc::clone(&front.http.metrics);
-    stdio::serve(
-        input,
-        writer,
-        Arc::clone(&front.pool),
-        metrics,
-        config,
-        Shutdown::new(),
-    )
-    .await
+    stdio::serve(input, writer, Arc::clone(&front.pool), metrics, config, Shutdown::new()).await
 }

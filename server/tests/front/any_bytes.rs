@@ -29,17 +29,9 @@ fn check(body: &[u8]) -> Result<(), TestCaseError> {
     let headers = HeaderMap::new();
     for channel in [
         Channel::Stdio { negotiated: None },
-        Channel::Stdio {
-            negotiated: Some(Revision::V2025_11_25),
-        },
-        Channel::Http {
-            headers: &headers,
-            session: Session::Absent,
-        },
-        Channel::Http {
-            headers: &headers,
-            session: Session::Unknown,
-        },
+        Channel::Stdio { negotiated: Some(Revision::V2025_11_25) },
+        Channel::Http { headers: &headers, session: Session::Absent },
+        Channel::Http { headers: &headers, session: Session::Unknown },
     ] {
         let Some(reply) = answer(body, channel).body else {
             continue;
@@ -89,14 +81,7 @@ fn nearly_a_message() -> impl Strategy<Value = String> {
 
 /// A message with parts of any kind.
 fn message() -> impl Strategy<Value = String> {
-    let id = prop::sample::select(vec![
-        "1",
-        "\"a\"",
-        "1.5",
-        "null",
-        "{}",
-        "99999999999999999999",
-    ]);
+    let id = prop::sample::select(vec!["1", "\"a\"", "1.5", "null", "{}", "99999999999999999999"]);
     let method = prop::sample::select(vec![
         "ping",
         "initialize",
@@ -130,10 +115,8 @@ fn message() -> impl Strategy<Value = String> {
     ]);
     let params = prop::collection::vec((name, value), 0..5);
     (id, method, params).prop_map(|(id, method, params)| {
-        let params: Vec<_> = params
-            .iter()
-            .map(|(name, value)| format!("\"{name}\":{value}"))
-            .collect();
+        let params: Vec<_> =
+            params.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
         let params = params.join(",");
         format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{{params}}}}}"

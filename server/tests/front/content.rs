@@ -18,17 +18,8 @@ async fn result(method: &str, mut params: Value) -> Value {
 async fn instructions_name_the_spaces_and_how_to_read_them() {
     let discovered = result("server/discover", json!({})).await;
     let instructions = discovered["instructions"].as_str().unwrap();
-    for part in [
-        "notes",
-        "`note://shelf/{name}`",
-        "Short notes of the test",
-        "`fetch`",
-        "#line=",
-    ] {
-        assert!(
-            instructions.contains(part),
-            "{part} is not in {instructions}"
-        );
+    for part in ["notes", "`note://shelf/{name}`", "Short notes of the test", "`fetch`", "#line="] {
+        assert!(instructions.contains(part), "{part} is not in {instructions}");
     }
 }
 
@@ -72,10 +63,6 @@ async fn arguments_are_judged_as_the_input_schema_says() {
     ] {
         let call = json!({ "name": "fetch", "arguments": arguments });
         let fetched = result("tools/call", call).await;
-        assert_eq!(
-            fetched["isError"],
-            json!(!schema.is_valid(&arguments)),
-            "{arguments}"
-        );
+        assert_eq!(fetched["isError"], json!(!schema.is_valid(&arguments)), "{arguments}");
     }
 }

@@ -36,9 +36,8 @@ async fn http2_is_served_and_its_authority_is_the_host() {
 async fn a_connection_is_kept_for_the_next_request() {
     let server = HttpFront::start(Bounds::default()).await;
     let stream = TcpStream::connect(server.address).await.unwrap();
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .unwrap();
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     for _ in 0..3 {
         let request = Request::post("/mcp")
@@ -55,10 +54,7 @@ async fn a_connection_is_kept_for_the_next_request() {
 
 #[tokio::test]
 async fn a_client_that_says_nothing_or_half_a_word_is_closed() {
-    let bounds = Bounds {
-        idle_timeout: Duration::from_millis(50),
-        ..Bounds::default()
-    };
+    let bounds = Bounds { idle_timeout: Duration::from_millis(50), ..Bounds::default() };
     let server = HttpFront::start(bounds).await;
     for said in ["", "P", "PRI * HTTP/2.0\r\n"] {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
@@ -74,21 +70,13 @@ async fn a_drain_ends_idle_connections() {
     let server = HttpFront::start(Bounds::default()).await;
     assert_eq!(server.post(LEGACY, &[], PING.as_bytes()).await.status, 200);
     let _silent = TcpStream::connect(server.address).await.unwrap();
-    let drained = server
-        .front
-        .http
-        .shutdown
-        .drain(Duration::from_secs(20))
-        .await;
+    let drained = server.front.http.shutdown.drain(Duration::from_secs(20)).await;
     assert_eq!(drained, Drained::Completely);
 }
 
 #[tokio::test]
 async fn a_body_that_does_not_come_is_408() {
-    let bounds = Bounds {
-        request_timeout: Duration::from_millis(50),
-        ..Bounds::default()
-    };
+    let bounds = Bounds { request_timeout: Duration::from_millis(50), ..Bounds::default() };
     let server = HttpFront::start(bounds).await;
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -96,10 +84,6 @@ async fn a_body_that_does_not_come_is_408() {
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut reply = Vec::new();
     stream.read_to_end(&mut reply).await.unwrap();
-    assert!(
-        reply.starts_with(b"HTTP/1.1 408 "),
-        "{}",
-        String::from_utf8_lossy(&reply)
-    );
+    assert!(reply.starts_with(b"HTTP/1.1 408 "), "{}", String::from_utf8_lossy(&reply));
     assert_eq!(server.front.http.metrics.requests_in_flight.get(), 0);
 }

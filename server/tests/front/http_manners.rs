@@ -21,19 +21,10 @@ async fn requests_are_judged_by_their_headers() {
     let server = HttpFront::start(Bounds::default()).await;
     for (headers, status) in [
         (&[][..], 200),
-        (
-            &[
-                ("host", "127.0.0.1:7411"),
-                ("origin", "http://127.0.0.1:7411"),
-            ],
-            200,
-        ),
+        (&[("host", "127.0.0.1:7411"), ("origin", "http://127.0.0.1:7411")], 200),
         (&[("host", "docs.example.com")], 200),
         (&[("host", "evil.example")], 403),
-        (
-            &[("host", "evil.example"), ("origin", "http://evil.example")],
-            403,
-        ),
+        (&[("host", "evil.example"), ("origin", "http://evil.example")], 403),
         (&[("origin", "https://evil.example")], 403),
         (&[("origin", "null")], 403),
         (&[("host", "localhost"), ("host", "localhost")], 400),
@@ -44,13 +35,7 @@ async fn requests_are_judged_by_their_headers() {
         (&[("content-type", "")], 415),
         (&[("accept", "*/*")], 200),
         (&[("accept", "application/json")], 200),
-        (
-            &[
-                ("accept", "text/event-stream"),
-                ("accept", "application/json"),
-            ],
-            200,
-        ),
+        (&[("accept", "text/event-stream"), ("accept", "application/json")], 200),
         (&[("accept", "")], 200),
         (&[("accept", "text/html")], 406),
     ] {
@@ -101,56 +86,25 @@ async fn a_page_of_an_allowed_origin_may_ask_and_read() {
     let asks = [origin, ("access-control-request-method", "POST")];
     let preflight = server.send("OPTIONS", "/mcp", &asks, b"").await;
     assert_eq!(preflight.status, 204);
-    assert_eq!(
-        preflight.header("access-control-allow-origin"),
-        Some(origin.1)
-    );
-    let allowed = preflight
-        .header("access-control-allow-headers")
-        .unwrap()
-        .to_lowercase();
-    for header in [
-        "content-type",
-        "mcp-protocol-version",
-        "mcp-session-id",
-        "mcp-method",
-        "mcp-name",
-    ] {
+    assert_eq!(preflight.header("access-control-allow-origin"), Some(origin.1));
+    let allowed = preflight.header("access-control-allow-headers").unwrap().to_lowercase();
+    for header in
+        ["content-type", "mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"]
+    {
         assert!(allowed.contains(header), "{header} is not in {allowed}");
     }
     let reply = server.post(LEGACY, &[origin], PING).await;
     assert_eq!(reply.header("access-control-allow-origin"), Some(origin.1));
-    assert!(
-        reply
-            .header("access-control-expose-headers")
-            .unwrap()
-            .contains("Mcp-Session-Id")
-    );
-    assert_eq!(
-        server
-            .post(LEGACY, &[], PING)
-            .await
-            .header("access-control-allow-origin"),
-        None
-    );
-    let refused = server
-        .send(
-            "OPTIONS",
-            "/mcp",
-            &[("origin", "https://evil.example")],
-            b"",
-        )
-        .await;
+    assert!(reply.header("access-control-expose-headers").unwrap().contains("Mcp-Session-Id"));
+    assert_eq!(server.post(LEGACY, &[], PING).await.header("access-control-allow-origin"), None);
+    let refused = server.send("OPTIONS", "/mcp", &[("origin", "https://evil.example")], b"").await;
     assert_eq!(refused.status, 403);
     assert_eq!(refused.header("access-control-allow-origin"), None);
 }
 
 #[tokio::test]
 async fn a_body_over_the_bound_is_413_and_one_at_the_bound_is_read() {
-    let bounds = Bounds {
-        body_bytes_max: 1000,
-        ..Bounds::default()
-    };
+    let bounds = Bounds { body_bytes_max: 1000, ..Bounds::default() };
     let server = HttpFront::start(bounds).await;
     let padded = |bytes: usize| {
         let mut body = PING.to_vec();
@@ -165,10 +119,7 @@ async fn a_body_over_the_bound_is_413_and_one_at_the_bound_is_read() {
 
 #[tokio::test]
 async fn a_shed_request_is_503_and_says_when_to_come_again() {
-    let bounds = Bounds {
-        requests_in_flight_max: 1,
-        ..Bounds::default()
-    };
+    let bounds = Bounds { requests_in_flight_max: 1, ..Bounds::default() };
     let server = HttpFront::start(bounds).await;
     let held = server.front.http.admission.admit().unwrap();
     let shed = server.post(LEGACY, &[], PING).await;
@@ -192,14 +143,9 @@ async fn invalid_utf8_is_a_parse_error() {
 #[tokio::test]
 async fn ids_come_back_byte_for_byte() {
     let server = HttpFront::start(Bounds::default()).await;
-    for id in [
-        "1",
-        "-1",
-        "9007199254740993",
-        "9223372036854775808",
-        "\"\\u00e9\\/\"",
-        "\"é\u{2028}x\"",
-    ] {
+    for id in
+        ["1", "-1", "9007199254740993", "9223372036854775808", "\"\\u00e9\\/\"", "\"é\u{2028}x\""]
+    {
         let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}");
         let reply = server.post(LEGACY, &[], body.as_bytes()).await;
         let expected = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
@@ -219,9 +165,6 @@ async fn metrics_count_what_was_answered() {
         r#"mcp_requests_total{method="other",transport="http",code="-32700"} 1"#,
         "mcp_requests_in_flight 0",
     ] {
-        assert!(
-            page.lines().any(|found| found == line),
-            "{line} is not in\n{page}"
-        );
+        assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
     }
 }

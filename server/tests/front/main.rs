@@ -1,11 +1,7 @@
 //! The protocol front from outside: bytes in, bytes out. One binary, because each one links the
 //! whole store.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod any_bytes;
 mod content;

@@ -12,18 +12,14 @@ use tokio::time::Instant;
 
 fn work(pool: &EnginePool) -> Work {
     let body = br#"{"jsonrpc":"2.0","id":"mine","method":"resources/list"}"#;
-    match pool
-        .mcp()
-        .receive(body, Channel::Stdio { negotiated: None })
-    {
+    match pool.mcp().receive(body, Channel::Stdio { negotiated: None }) {
         Step::Work(work) => work,
         Step::Answer(answer) => panic!("a list is work: {answer:?}"),
     }
 }
 
 async fn run(pool: &EnginePool) -> Answer {
-    pool.run(work(pool), Instant::now() + Duration::from_secs(30))
-        .await
+    pool.run(work(pool), Instant::now() + Duration::from_secs(30)).await
 }
 
 /// On a runtime of one thread the first work has its thread, but nobody can wait for it yet: the
@@ -32,10 +28,7 @@ async fn run(pool: &EnginePool) -> Answer {
 async fn work_beyond_the_queue_is_refused_with_its_id() {
     let dir = tempfile::tempdir().unwrap();
     let metrics = Arc::new(Metrics::new());
-    let config = EnginePoolConfig {
-        threads_max: 1,
-        queue_max: 1,
-    };
+    let config = EnginePoolConfig { threads_max: 1, queue_max: 1 };
     let mcp = Arc::new(mcp(collection(dir.path())));
     let pool = EnginePool::new(mcp, &config, Arc::clone(&metrics));
     let (first, second, third) = tokio::join!(biased; run(&pool), run(&pool), run(&pool));
@@ -52,10 +45,7 @@ async fn work_beyond_the_queue_is_refused_with_its_id() {
 #[tokio::test(start_paused = true)]
 async fn work_past_its_deadline_is_answered_with_its_id() {
     let dir = tempfile::tempdir().unwrap();
-    let config = EnginePoolConfig {
-        threads_max: 1,
-        queue_max: 1,
-    };
+    let config = EnginePoolConfig { threads_max: 1, queue_max: 1 };
     let mcp = Arc::new(mcp(collection(dir.path())));
     let pool = EnginePool::new(mcp, &config, Arc::new(Metrics::new()));
     let now = Instant::now();

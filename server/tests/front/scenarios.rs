@@ -65,18 +65,11 @@ async fn over_http(server: &HttpFront, case: &Case) {
         .map(|line| line.split_once(':').unwrap())
         .map(|(name, value)| (name.trim(), value.trim()))
         .collect();
-    let reply = server
-        .post(&case.revision, &headers, case.send.as_bytes())
-        .await;
+    let reply = server.post(&case.revision, &headers, case.send.as_bytes()).await;
     let text = String::from_utf8_lossy(&reply.body);
     assert_eq!(reply.status, case.status, "{} over http: {text}", case.name);
     if !reply.body.is_empty() {
-        assert_eq!(
-            reply.header("content-type"),
-            Some("application/json"),
-            "{}",
-            case.name
-        );
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{}", case.name);
     }
     check(case, "http", &text);
 }
@@ -89,11 +82,8 @@ async fn over_stdio(server: &HttpFront, case: &Case) {
             "\n"
         ),
     };
-    let lines = stdio::exchange(
-        &server.front,
-        format!("{opening}{}\n", case.send).as_bytes(),
-    )
-    .await;
+    let lines =
+        stdio::exchange(&server.front, format!("{opening}{}\n", case.send).as_bytes()).await;
     let replies = &lines[usize::from(!opening.is_empty())..];
     assert!(replies.len() <= 1, "{} over stdio: {replies:?}", case.name);
     check(case, "stdio", replies.first().map_or("", String::as_str));
@@ -115,9 +105,7 @@ fn check(case: &Case, transport: &str, reply: &str) {
         (Value::Array(sent), Value::Array(replies)) => {
             for reply in replies {
                 let asked = sent.iter().find(|message| message["id"] == reply["id"]);
-                let method = asked
-                    .and_then(|message| message["method"].as_str())
-                    .unwrap_or("");
+                let method = asked.and_then(|message| message["method"].as_str()).unwrap_or("");
                 schema::check(&case.revision, method, reply);
             }
         }
@@ -134,17 +122,12 @@ fn matches(expected: &Value, value: &Value) -> bool {
         (Value::String(any), _) if any == "..." => true,
         (Value::Array(expected), Value::Array(values)) => {
             expected.len() == values.len()
-                && expected
-                    .iter()
-                    .zip(values)
-                    .all(|(expected, value)| matches(expected, value))
+                && expected.iter().zip(values).all(|(expected, value)| matches(expected, value))
         }
         (Value::Object(expected), Value::Object(values)) => {
             expected.len() == values.len()
                 && expected.iter().all(|(name, expected)| {
-                    values
-                        .get(name)
-                        .is_some_and(|value| matches(expected, value))
+                    values.get(name).is_some_and(|value| matches(expected, value))
                 })
         }
         _ => expected == value,

@@ -61,39 +61,24 @@ async fn the_eras_stand_side_by_side() {
         .collect();
     assert_eq!(
         said,
-        [
-            (Some(1), None),
-            (Some(2), None),
-            (None, Some(-32600)),
-            (Some(4), Some(-32601))
-        ]
+        [(Some(1), None), (Some(2), None), (None, Some(-32600)), (Some(4), Some(-32601))]
     );
 }
 
 #[tokio::test]
 async fn a_line_over_the_bound_is_answered_and_the_next_one_is_read() {
-    let front = Front::new(Bounds {
-        body_bytes_max: 1000,
-        ..Bounds::default()
-    });
+    let front = Front::new(Bounds { body_bytes_max: 1000, ..Bounds::default() });
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let input = format!("{}\n{ping}\n", "x".repeat(1_000_000));
     let lines = stdio::exchange(&front, input.as_bytes()).await;
     assert_eq!(lines.len(), 2);
-    assert!(
-        lines[0].contains("-32600") && !lines[0].contains("\"id\""),
-        "{}",
-        lines[0]
-    );
+    assert!(lines[0].contains("-32600") && !lines[0].contains("\"id\""), "{}", lines[0]);
     assert_eq!(lines[1], r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 }
 
 #[tokio::test]
 async fn every_request_before_the_end_of_input_is_answered() {
-    let front = Front::new(Bounds {
-        requests_in_flight_max: 3,
-        ..Bounds::default()
-    });
+    let front = Front::new(Bounds { requests_in_flight_max: 3, ..Bounds::default() });
     let input: String = (0..200)
         .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"resources/list\"}}\n"))
         .collect();
@@ -101,9 +86,7 @@ async fn every_request_before_the_end_of_input_is_answered() {
     let mut ids: Vec<_> = lines
         .iter()
         .map(|line| {
-            serde_json::from_str::<serde_json::Value>(line).unwrap()["id"]
-                .as_u64()
-                .unwrap()
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_u64().unwrap()
         })
         .collect();
     ids.sort_unstable();

@@ -111,10 +111,7 @@ fn reply(context: &Context<'_>, fetched: &FetchedText) -> Result<Vec<u8>, Fault>
     })?;
     let is_structured = context.revision.has_structured_content();
     let copies = if is_structured { 2 } else { 1 };
-    let mut out = open(
-        context.id,
-        256 + copies * structured.len() + structured.len() / 8,
-    );
+    let mut out = open(context.id, 256 + copies * structured.len() + structured.len() / 8);
     out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
     write::string(&structured, &mut out);
     out.push(b'}');
@@ -205,9 +202,7 @@ impl<'a> Fetched<'a> {
 
 /// RFC 3339 in UTC; none for a time beyond the calendar.
 fn timestamp(millis: UnixMillis) -> Option<String> {
-    jiff::Timestamp::from_millisecond(millis)
-        .ok()
-        .map(|timestamp| timestamp.to_string())
+    jiff::Timestamp::from_millisecond(millis).ok().map(|timestamp| timestamp.to_string())
 }
 
 #[cfg(test)]
@@ -216,22 +211,14 @@ mod tests {
 
     #[test]
     fn arguments_fit_or_say_why_not() {
-        let fits = |id: &str, offset, limit| {
-            Ok(FetchArguments {
-                id: id.to_owned(),
-                offset,
-                limit,
-            })
-        };
+        let fits =
+            |id: &str, offset, limit| Ok(FetchArguments { id: id.to_owned(), offset, limit });
         let fault = |text: &str| Err(text.to_owned());
         let limit_fault = || fault("`limit` must be an integer from 1 to 200000");
         let id_fault = || fault("`id` is required: a string, the URI of the resource");
         for (arguments, expected) in [
             (r#"{"id":"doc://x"}"#, fits("doc://x", 0, LIMIT_DEFAULT)),
-            (
-                r#"{"limit":5,"offset":7.0,"id":"doc:\/\/x"}"#,
-                fits("doc://x", 7, 5),
-            ),
+            (r#"{"limit":5,"offset":7.0,"id":"doc:\/\/x"}"#, fits("doc://x", 7, 5)),
             (r#"{"id":"x","limit":200000}"#, fits("x", 0, LIMIT_MAX)),
             (r#"{"id":"x","limit":200001}"#, limit_fault()),
             (r#"{"id":"x","limit":0}"#, limit_fault()),

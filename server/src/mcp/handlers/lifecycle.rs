@@ -37,10 +37,7 @@ pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<O
     write::string(env!("CARGO_PKG_VERSION"), &mut out);
     out.extend_from_slice(b"},\"instructions\":");
     write::string(&instructions, &mut out);
-    Ok(Outcome::Agreed {
-        reply: finish(out, revision, None),
-        revision,
-    })
+    Ok(Outcome::Agreed { reply: finish(out, revision, None), revision })
 }
 
 /// An empty result.
@@ -63,9 +60,6 @@ pub(crate) fn server_discover(context: &Context<'_>) -> Outcome {
     out.extend_from_slice(CAPABILITIES);
     out.extend_from_slice(b",\"instructions\":");
     write::string(&instructions, &mut out);
-    let hint = CacheHint {
-        ttl: DISCOVER_TTL,
-        scope: CacheScope::Private,
-    };
+    let hint = CacheHint { ttl: DISCOVER_TTL, scope: CacheScope::Private };
     Outcome::Reply(finish(out, context.revision, Some(hint)))
 }

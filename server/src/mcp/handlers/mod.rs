@@ -67,9 +67,7 @@ fn cursor<'a>(raw: Option<&'a RawValue>) -> Result<Option<Cow<'a, str>>, Fault> 
         Some(raw) if raw.get() == "null" => Ok(None),
         Some(raw) => match json_rpc::string(raw) {
             Some(cursor) => Ok(Some(cursor)),
-            None => Err(Fault::invalid_params(
-                "`cursor` must be a string that a list returned",
-            )),
+            None => Err(Fault::invalid_params("`cursor` must be a string that a list returned")),
         },
     }
 }

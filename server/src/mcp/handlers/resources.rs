@@ -18,9 +18,7 @@ pub(crate) fn resources_read(context: &Context<'_>, params: &Params<'_>) -> Resu
     let uri = required_string(params.uri, "uri")?;
     match read(context, &uri, Tier::Memory)? {
         Some(reply) => Ok(Outcome::Reply(reply)),
-        None => Ok(Outcome::Work(EngineCall::ResourcesRead {
-            uri: uri.into_owned(),
-        })),
+        None => Ok(Outcome::Work(EngineCall::ResourcesRead { uri: uri.into_owned() })),
     }
 }
 
@@ -43,12 +41,7 @@ fn read(context: &Context<'_>, uri: &str, tier: Tier) -> Result<Option<Vec<u8>>,
         bytes_max: context.mcp.config.contents_bytes_max,
         tier,
     };
-    match context
-        .mcp
-        .engine
-        .read(&request)
-        .map_err(|error| context.fault(&error))?
-    {
+    match context.mcp.engine.read(&request).map_err(|error| context.fault(&error))? {
         ReadOutcome::Contents(contents) => Ok(Some(read_reply(context, uri, &contents))),
         ReadOutcome::NotInMemory => Ok(None),
     }
@@ -62,19 +55,8 @@ fn read_reply(context: &Context<'_>, uri: &str, contents: &Contents) -> Vec<u8> 
     out.extend_from_slice(MEMBER);
     contents.write_array(uri, revision.wire_fields(), &mut out);
     let settings = &contents.space.settings;
-    let scope = if contents.private {
-        CacheScope::Private
-    } else {
-        settings.cache_scope
-    };
-    finish(
-        out,
-        revision,
-        Some(CacheHint {
-            ttl: settings.ttl,
-            scope,
-        }),
-    )
+    let scope = if contents.private { CacheScope::Private } else { settings.cache_scope };
+    finish(out, revision, Some(CacheHint { ttl: settings.ttl, scope }))
 }
 
 /// A list scans the store: always work for the pool.
@@ -85,10 +67,7 @@ pub(crate) fn resources_list(params: &Params<'_>) -> Result<Outcome, Fault> {
 
 pub(super) fn list(context: &Context<'_>, cursor: Option<&str>) -> Result<Vec<u8>, Fault> {
     let config = &context.mcp.config;
-    let bounds = PageBounds {
-        items_max: config.page_items_max,
-        bytes_max: config.page_bytes_max,
-    };
+    let bounds = PageBounds { items_max: config.page_items_max, bytes_max: config.page_bytes_max };
     let page = context
         .mcp
         .engine
@@ -105,10 +84,7 @@ pub(super) fn list(context: &Context<'_>, cursor: Option<&str>) -> Result<Vec<u8
     }
     out.push(b']');
     next_cursor(page.next_cursor.as_deref(), &mut out);
-    let hint = CacheHint {
-        ttl: page.ttl,
-        scope: page.cache_scope,
-    };
+    let hint = CacheHint { ttl: page.ttl, scope: page.cache_scope };
     Ok(finish(out, context.revision, Some(hint)))
 }
 

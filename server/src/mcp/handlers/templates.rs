@@ -16,10 +16,7 @@ pub(crate) fn resources_templates_list(
 ) -> Result<Outcome, Fault> {
     let cursor = cursor(params.cursor)?;
     let config = &context.mcp.config;
-    let bounds = PageBounds {
-        items_max: config.page_items_max,
-        bytes_max: config.page_bytes_max,
-    };
+    let bounds = PageBounds { items_max: config.page_items_max, bytes_max: config.page_bytes_max };
     let page = context
         .mcp
         .engine
@@ -35,10 +32,7 @@ pub(crate) fn resources_templates_list(
     }
     out.push(b']');
     next_cursor(page.next_cursor.as_deref(), &mut out);
-    let hint = CacheHint {
-        ttl: page.ttl,
-        scope: page.cache_scope,
-    };
+    let hint = CacheHint { ttl: page.ttl, scope: page.cache_scope };
     Ok(Outcome::Reply(finish(out, context.revision, Some(hint))))
 }
 

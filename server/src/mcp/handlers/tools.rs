@@ -36,9 +36,7 @@ const TOOLS: [&Tool; 1] = [&fetch::TOOL];
 /// All tools, on one page.
 pub(crate) fn tools_list(context: &Context<'_>, params: &Params<'_>) -> Result<Outcome, Fault> {
     if cursor(params.cursor)?.is_some() {
-        return Err(Fault::invalid_params(
-            "`cursor` is none of this list: it has one page",
-        ));
+        return Err(Fault::invalid_params("`cursor` is none of this list: it has one page"));
     }
     let mut out = open(context.id, 4096);
     out.extend_from_slice(b"\"tools\":[");
@@ -49,10 +47,7 @@ pub(crate) fn tools_list(context: &Context<'_>, params: &Params<'_>) -> Result<O
         tool.write(context.revision, &mut out);
     }
     out.push(b']');
-    let hint = CacheHint {
-        ttl: TOOLS_TTL,
-        scope: CacheScope::Public,
-    };
+    let hint = CacheHint { ttl: TOOLS_TTL, scope: CacheScope::Public };
     Ok(Outcome::Reply(finish(out, context.revision, Some(hint))))
 }
 
@@ -60,10 +55,7 @@ pub(crate) fn tools_list(context: &Context<'_>, params: &Params<'_>) -> Result<O
 pub(crate) fn tools_call(context: &Context<'_>, params: &Params<'_>) -> Result<Outcome, Fault> {
     let name = required_string(params.name, "name")?;
     // Some clients send `null` for a call without arguments.
-    let arguments = params
-        .arguments
-        .map(RawValue::get)
-        .filter(|raw| *raw != "null");
+    let arguments = params.arguments.map(RawValue::get).filter(|raw| *raw != "null");
     let arguments = arguments.unwrap_or("{}");
     if !arguments.starts_with('{') {
         return Err(Fault::invalid_params("`arguments` must be an object"));

@@ -110,18 +110,9 @@ fn modern(version: &str) -> Result<Revision, Fault> {
 fn legacy(header: Option<&str>, channel: Channel<'_>) -> Result<Revision, Fault> {
     let negotiated = match channel {
         Channel::Stdio { negotiated } => negotiated,
-        Channel::Http {
-            session: Session::Absent,
-            ..
-        } => None,
-        Channel::Http {
-            session: Session::Known(revision),
-            ..
-        } => Some(revision),
-        Channel::Http {
-            session: Session::Unknown,
-            ..
-        } => {
+        Channel::Http { session: Session::Absent, .. } => None,
+        Channel::Http { session: Session::Known(revision), .. } => Some(revision),
+        Channel::Http { session: Session::Unknown, .. } => {
             let fault = Fault::invalid_request("no such session: send `initialize` again");
             return Err(fault.with_status(StatusCode::NOT_FOUND));
         }
@@ -134,10 +125,8 @@ fn legacy(header: Option<&str>, channel: Channel<'_>) -> Result<Revision, Fault>
 
 /// Whether a header's value is a date not before the first modern revision.
 fn names_modern(version: &str) -> bool {
-    let is_date = version.len() == 10
-        && version
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let is_date =
+        version.len() == 10 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     is_date && version >= Revision::FIRST_MODERN.name()
 }
 
@@ -151,12 +140,9 @@ fn missing_meta(name: &str) -> Fault {
 fn unsupported(requested: &str, supported: &[Revision]) -> Fault {
     let supported: Vec<_> = supported.iter().map(|revision| revision.name()).collect();
     let data = serde_json::json!({ "supported": supported, "requested": requested });
-    Fault::new(
-        Code::UnsupportedProtocolVersion,
-        "unsupported protocol version",
-    )
-    .with_data(data.to_string())
-    .with_status(StatusCode::BAD_REQUEST)
+    Fault::new(Code::UnsupportedProtocolVersion, "unsupported protocol version")
+        .with_data(data.to_string())
+        .with_status(StatusCode::BAD_REQUEST)
 }
 
 // === impl Channel ===

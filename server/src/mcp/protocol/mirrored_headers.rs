@@ -66,23 +66,17 @@ pub(super) fn single<'a>(
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(mismatch(format!(
-            "the header `{name}` is given more than once"
-        )));
+        return Err(mismatch(format!("the header `{name}` is given more than once")));
     }
     match value.to_str() {
         Ok(text) => Ok(Some(text.trim_ascii())),
-        Err(_) => Err(mismatch(format!(
-            "the header `{name}` has invalid characters"
-        ))),
+        Err(_) => Err(mismatch(format!("the header `{name}` has invalid characters"))),
     }
 }
 
 /// The value behind the sentinel encoding `=?base64?...?=`, or the value as it stands.
 fn decoded(value: &str) -> Option<Cow<'_, str>> {
-    let Some(inner) = value
-        .strip_prefix("=?base64?")
-        .and_then(|rest| rest.strip_suffix("?="))
+    let Some(inner) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="))
     else {
         return Some(Cow::Borrowed(value));
     };
@@ -91,9 +85,7 @@ fn decoded(value: &str) -> Option<Cow<'_, str>> {
 }
 
 fn missing(name: &HeaderName) -> Fault {
-    mismatch(format!(
-        "the header `{name}` is missing: it must repeat what the body says"
-    ))
+    mismatch(format!("the header `{name}` is missing: it must repeat what the body says"))
 }
 
 fn differs(name: &HeaderName) -> Fault {
@@ -113,10 +105,7 @@ mod tests {
         for (header, value) in [
             ("doc://x", Some("doc://x")),
             ("=?base64?ZG9jOi8vw6k=?=", Some("doc://é")),
-            (
-                "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=",
-                Some("=?base64?literal?="),
-            ),
+            ("=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", Some("=?base64?literal?=")),
             ("=?base64??=", Some("")),
             ("=?base64?ZG9jOi8vw6k?=", None),
             ("=?base64?ZG9j Oi8v?=", None),

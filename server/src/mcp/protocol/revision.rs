@@ -80,11 +80,7 @@ impl Revision {
 
     /// The era it belongs to.
     pub fn era(self) -> Era {
-        if self >= Revision::FIRST_MODERN {
-            Era::Modern
-        } else {
-            Era::Legacy
-        }
+        if self >= Revision::FIRST_MODERN { Era::Modern } else { Era::Legacy }
     }
 
     /// The optional fields of resources, templates and contents that its schema has.

@@ -48,8 +48,5 @@ pub(super) async fn read(mut body: Incoming, bytes_max: usize) -> Result<Bytes, 
 }
 
 fn too_large() -> HttpResponse {
-    refusal(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        "the body is larger than this server takes",
-    )
+    refusal(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than this server takes")
 }

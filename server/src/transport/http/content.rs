@@ -13,9 +13,7 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let (Some(value), None) = (values.next(), values.next()) else {
         return false;
     };
-    value
-        .to_str()
-        .is_ok_and(|value| media_type(value).eq_ignore_ascii_case(JSON))
+    value.to_str().is_ok_and(|value| media_type(value).eq_ignore_ascii_case(JSON))
 }
 
 /// Whether the client takes a JSON reply; the most specific range decides, and no header is any.
@@ -25,10 +23,7 @@ pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
         return true;
     }
     let mut verdict = (0, false);
-    for range in values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-    {
+    for range in values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
         let specificity = match media_type(range) {
             name if name.eq_ignore_ascii_case(JSON) => 3,
             name if name.eq_ignore_ascii_case("application/*") => 2,
@@ -51,10 +46,7 @@ fn refused(range: &str) -> bool {
     range.split(';').skip(1).any(|parameter| {
         let (name, value) = parameter.split_once('=').unwrap_or_default();
         name.trim_ascii().eq_ignore_ascii_case("q")
-            && value
-                .trim_ascii()
-                .parse::<f32>()
-                .is_ok_and(|weight| weight <= 0.0)
+            && value.trim_ascii().parse::<f32>().is_ok_and(|weight| weight <= 0.0)
     })
 }
 
@@ -63,10 +55,7 @@ mod tests {
     use super::*;
 
     fn headers(name: &hyper::header::HeaderName, lines: &[&str]) -> HeaderMap {
-        lines
-            .iter()
-            .map(|line| (name.clone(), line.parse().unwrap()))
-            .collect()
+        lines.iter().map(|line| (name.clone(), line.parse().unwrap())).collect()
     }
 
     #[test]

@@ -32,18 +32,11 @@ const HEAD_BYTES_MAX: u32 = 64 * 1024;
 /// Serves connections until the shutdown begins, and sweeps the sessions meanwhile; open
 /// connections are tasks of the shutdown, which waits for them.
 pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
-    let places = Arc::new(Semaphore::new(
-        server
-            .config
-            .connections_max
-            .clamp(1, Semaphore::MAX_PERMITS),
-    ));
+    let places =
+        Arc::new(Semaphore::new(server.config.connections_max.clamp(1, Semaphore::MAX_PERMITS)));
     let builder = Arc::new(connection_builder(&server));
     let (sessions, shutdown) = (Arc::clone(&server.sessions), server.shutdown.clone());
-    server
-        .shutdown
-        .tasks()
-        .spawn(async move { sessions.sweep(shutdown).await });
+    server.shutdown.tasks().spawn(async move { sessions.sweep(shutdown).await });
     loop {
         let accepted = tokio::select! {
             () = server.shutdown.begun() => return,
@@ -73,10 +66,7 @@ async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
 ) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let place = Arc::clone(places)
-        .acquire_owned()
-        .await
-        .map_err(io::Error::other)?;
+    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, _peer) = listener.accept().await?;
     stream.set_nodelay(true)?;
     Ok((stream, place))

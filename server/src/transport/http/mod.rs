@@ -44,9 +44,10 @@ pub struct HttpConfig {
     pub connections_max: usize,
     /// The most streams of an HTTP/2 connection at a time.
     pub streams_per_connection_max: u32,
-    /// How long a request's head may take to arrive.
+    /// How long a request's head may take to arrive, from the connection's start or the reply
+    /// before it on: also how long an HTTP/1.1 connection is kept for another request.
     pub head_timeout: Duration,
-    /// How long a connection may do nothing.
+    /// How long a connection of any version may do nothing.
     pub idle_timeout: Duration,
     /// How long a request may take from its head to its reply.
     pub request_timeout: Duration,

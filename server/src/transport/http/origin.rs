@@ -32,17 +32,13 @@ pub(super) fn check<'a>(
         return Err(forbidden("this Origin is not allowed here"));
     }
     if let Some(origin) = origin
-        && !origin
-            .to_str()
-            .is_ok_and(|origin| origin_allowed(origin, allowed_hosts))
+        && !origin.to_str().is_ok_and(|origin| origin_allowed(origin, allowed_hosts))
     {
         return Err(forbidden("this Origin is not allowed here"));
     }
     let authority = authority(version, uri, headers)?;
     if !host_allowed(authority.host(), allowed_hosts) {
-        return Err(forbidden(
-            "this Host is not allowed here: the operator may allow it",
-        ));
+        return Err(forbidden("this Host is not allowed here: the operator may allow it"));
     }
     Ok(origin)
 }
@@ -65,44 +61,28 @@ fn authority(version: Version, uri: &Uri, headers: &HeaderMap) -> Result<Authori
 }
 
 fn origin_allowed(origin: &str, allowed_hosts: &[String]) -> bool {
-    let host = origin
-        .strip_prefix("http://")
-        .or_else(|| origin.strip_prefix("https://"));
+    let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     host.and_then(|host| host.parse::<Authority>().ok())
         .is_some_and(|authority| host_allowed(authority.host(), allowed_hosts))
 }
 
 fn host_allowed(host: &str, allowed_hosts: &[String]) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
-    is_loopback(host)
-        || allowed_hosts
-            .iter()
-            .any(|allowed| allowed.eq_ignore_ascii_case(host))
+    is_loopback(host) || allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
 }
 
 fn is_loopback(host: &str) -> bool {
-    let bare = host
-        .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'))
-        .unwrap_or(host);
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     host.eq_ignore_ascii_case("localhost")
-        || bare
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
+        || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn forbidden(reason: &'static str) -> Refused {
-    Refused {
-        status: StatusCode::FORBIDDEN,
-        reason,
-    }
+    Refused { status: StatusCode::FORBIDDEN, reason }
 }
 
 fn bad_request(reason: &'static str) -> Refused {
-    Refused {
-        status: StatusCode::BAD_REQUEST,
-        reason,
-    }
+    Refused { status: StatusCode::BAD_REQUEST, reason }
 }
 
 #[cfg(test)]
@@ -113,10 +93,7 @@ mod tests {
         let headers = lines
             .iter()
             .map(|(name, value)| {
-                (
-                    name.parse::<hyper::header::HeaderName>().unwrap(),
-                    value.parse().unwrap(),
-                )
+                (name.parse::<hyper::header::HeaderName>().unwrap(), value.parse().unwrap())
             })
             .collect();
         let allowed = ["docs.example.com".to_owned()];
@@ -144,11 +121,7 @@ mod tests {
             ("", 400),
             ("a b", 400),
         ] {
-            assert_eq!(
-                status(Version::HTTP_11, "/mcp", &[("host", host)]),
-                expected,
-                "{host}"
-            );
+            assert_eq!(status(Version::HTTP_11, "/mcp", &[("host", host)]), expected, "{host}");
         }
     }
 
@@ -156,25 +129,10 @@ mod tests {
     fn a_host_is_needed_once_and_an_authority_counts() {
         for (version, uri, lines, expected) in [
             (Version::HTTP_11, "/mcp", &[][..], 400),
-            (
-                Version::HTTP_11,
-                "/mcp",
-                &[("host", "localhost"), ("host", "localhost")],
-                400,
-            ),
-            (
-                Version::HTTP_11,
-                "http://evil.example/mcp",
-                &[("host", "localhost")],
-                403,
-            ),
+            (Version::HTTP_11, "/mcp", &[("host", "localhost"), ("host", "localhost")], 400),
+            (Version::HTTP_11, "http://evil.example/mcp", &[("host", "localhost")], 403),
             (Version::HTTP_2, "http://localhost/mcp", &[], 200),
-            (
-                Version::HTTP_2,
-                "http://evil.example/mcp",
-                &[("host", "localhost")],
-                403,
-            ),
+            (Version::HTTP_2, "http://evil.example/mcp", &[("host", "localhost")], 403),
         ] {
             assert_eq!(status(version, uri, lines), expected, "{uri} {lines:?}");
         }
@@ -193,11 +151,7 @@ mod tests {
             ("file://localhost", 403),
         ] {
             let lines = [("host", "localhost"), ("origin", origin)];
-            assert_eq!(
-                status(Version::HTTP_11, "/mcp", &lines),
-                expected,
-                "{origin}"
-            );
+            assert_eq!(status(Version::HTTP_11, "/mcp", &lines), expected, "{origin}");
         }
     }
 }

@@ -50,10 +50,7 @@ async fn answer(
 ) -> HttpResponse {
     let started = Instant::now();
     let session = named_session(server, &head.headers);
-    let channel = Channel::Http {
-        headers: &head.headers,
-        session,
-    };
+    let channel = Channel::Http { headers: &head.headers, session };
     let answer = match server.pool.mcp().receive(body, channel) {
         Step::Answer(answer) => answer,
         Step::Work(work) => server.pool.run(work, deadline).await,
@@ -75,9 +72,7 @@ async fn answer(
 
 /// The id of the session that an `initialize` began.
 fn new_session(server: &HttpServer, answer: &Answer) -> Option<HeaderValue> {
-    let revision = answer
-        .negotiated
-        .filter(|_| answer.method == Method::Initialize)?;
+    let revision = answer.negotiated.filter(|_| answer.method == Method::Initialize)?;
     let id = server.sessions.begin(revision)?;
     HeaderValue::try_from(id.to_string()).ok()
 }

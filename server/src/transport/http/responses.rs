@@ -63,13 +63,9 @@ pub(super) fn metrics(body: String) -> HttpResponse {
 
 /// 405 with the methods that there are.
 pub(super) fn method_not_allowed(allow: &'static str) -> HttpResponse {
-    let mut response = refusal(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "this HTTP method is not served here: see `Allow`",
-    );
-    response
-        .headers_mut()
-        .insert(ALLOW, HeaderValue::from_static(allow));
+    let mut response =
+        refusal(StatusCode::METHOD_NOT_ALLOWED, "this HTTP method is not served here: see `Allow`");
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
     response
 }
 

@@ -44,10 +44,7 @@ async fn route(server: &HttpServer, request: Request<Incoming>) -> HttpResponse 
             responses::metrics(server.metrics.exposition())
         }
         ("/metrics", _) => responses::method_not_allowed(READ_METHODS),
-        _ => responses::text(
-            StatusCode::NOT_FOUND,
-            "not found: the MCP endpoint is /mcp\n",
-        ),
+        _ => responses::text(StatusCode::NOT_FOUND, "not found: the MCP endpoint is /mcp\n"),
     }
 }
 
@@ -55,11 +52,7 @@ async fn route(server: &HttpServer, request: Request<Incoming>) -> HttpResponse 
 /// writes still answers reads, and says so here.
 fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
     if server.shutdown.has_begun() {
-        return probe(
-            method,
-            StatusCode::SERVICE_UNAVAILABLE,
-            "shutting down\n".into(),
-        );
+        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".into());
     }
     if !server.readiness.ready() {
         return probe(method, StatusCode::SERVICE_UNAVAILABLE, "starting\n".into());
@@ -82,10 +75,7 @@ fn probe(method: &Method, status: StatusCode, text: Bytes) -> HttpResponse {
 /// Ends a session (2025-11-25, session management).
 fn delete_session(server: &HttpServer, headers: &HeaderMap) -> HttpResponse {
     let Some(id) = headers.get(SESSION_ID) else {
-        return responses::refusal(
-            StatusCode::BAD_REQUEST,
-            "the header Mcp-Session-Id is missing",
-        );
+        return responses::refusal(StatusCode::BAD_REQUEST, "the header Mcp-Session-Id is missing");
     };
     let id = id.to_str().ok().and_then(SessionId::parse);
     if id.is_some_and(|id| server.sessions.end(id)) {
