@@ -39,6 +39,38 @@ pub struct Resource {
     pub source: Option<SourceMark>,
 }
 
+impl Resource {
+    /// A resource of one text and nothing else.
+    pub fn text(
+        space: impl Into<String>,
+        address: Address,
+        mime_type: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Resource {
+        Resource {
+            space: space.into(),
+            address,
+            name: None,
+            title: None,
+            description: None,
+            mime_type: Some(mime_type.into()),
+            contents: vec![Part {
+                uri: None,
+                mime_type: None,
+                meta: None,
+                body: Body::Text(text.into()),
+            }],
+            annotations: Annotations::default(),
+            size: None,
+            icons: None,
+            meta: None,
+            pinned: false,
+            acl: None,
+            source: None,
+        }
+    }
+}
+
 /// How a record says where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use pressmark_index::{access::Access, engine::SpaceCatalog};
+use pressmark_index::{access::Access, catalog::SpaceCatalog};
 
 /// The most bytes of instructions: hosts put them into every conversation.
 const INSTRUCTIONS_BYTES_MAX: usize = 8 * 1024;

@@ -18,9 +18,11 @@ use pressmark::{
 };
 use pressmark_index::{
     access::Access,
-    engine::{Durability, Engine, EngineOptions, Mutation},
+    engine::{Engine, EngineOptions},
+    mutation::Mutation,
     resource::{Address, Annotations, Body, Part, Resource},
     space::SpaceSettings,
+    writer::Durability,
 };
 
 /// The revision that each era is tested with where it does not matter which.
@@ -32,8 +34,13 @@ pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"202
 
 /// A space of notes, and one whose replies are private.
 pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
-    let options = EngineOptions { block_cache_bytes: 8 << 20, durability: Durability::Sync };
-    let engine = Engine::open(dir, options).unwrap();
+    let options = EngineOptions {
+        block_cache_bytes: 8 << 20,
+        durability: Durability::Sync,
+        change_log_retention: Duration::from_secs(3600),
+        owner: "the tests".to_owned(),
+    };
+    let engine = Engine::open(dir, &options).unwrap();
     let mut notes = SpaceSettings::new("notes", "note://shelf/{name}");
     notes.title = Some("Notes".to_owned());
     notes.description = Some("Short notes of the test".to_owned());
@@ -45,7 +52,10 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
         note("separators", Body::Text("a\u{2028}b\u{2029}c".to_owned())),
         note("picture", Body::Blob(vec![0, 255, 1, 254])),
     ];
-    engine.commit(resources.map(Mutation::PutResource).into()).unwrap();
+    let puts = resources.map(|resource| Mutation::Put(Box::new(resource)));
+    for put in engine.commit(puts.into()).unwrap() {
+        put.unwrap();
+    }
     Arc::new(engine)
 }
 

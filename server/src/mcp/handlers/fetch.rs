@@ -3,8 +3,8 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use pressmark_index::{
-    engine::{FetchedText, TextRequest},
     error::ErrorKind,
+    fetch_text::{FetchedText, TextRequest},
     resource::UnixMillis,
 };
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! `resources/read` and `resources/list`.
 
-use pressmark_index::engine::{Contents, PageBounds, ReadOutcome, ReadRequest, Tier};
-use pressmark_index::space::CacheScope;
+use pressmark_index::contents::Contents;
+use pressmark_index::list::PageBounds;
+use pressmark_index::read::{ReadOutcome, ReadRequest, Tier};
 
 use super::{Context, Outcome, cursor, required_string};
 use crate::{
@@ -42,21 +43,22 @@ fn read(context: &Context<'_>, uri: &str, tier: Tier) -> Result<Option<Vec<u8>>,
         tier,
     };
     match context.mcp.engine.read(&request).map_err(|error| context.fault(&error))? {
-        ReadOutcome::Contents(contents) => Ok(Some(read_reply(context, uri, &contents))),
+        ReadOutcome::Contents(contents) => read_reply(context, uri, &contents).map(Some),
         ReadOutcome::NotInMemory => Ok(None),
     }
 }
 
 /// One allocation: the engine says beforehand what the contents take.
-fn read_reply(context: &Context<'_>, uri: &str, contents: &Contents) -> Vec<u8> {
+fn read_reply(context: &Context<'_>, uri: &str, contents: &Contents) -> Result<Vec<u8>, Fault> {
     const MEMBER: &[u8] = b"\"contents\":";
     let revision = context.revision;
     let mut out = open(context.id, MEMBER.len() + contents.encoded_bytes(uri));
     out.extend_from_slice(MEMBER);
-    contents.write_array(uri, revision.wire_fields(), &mut out);
-    let settings = &contents.space.settings;
-    let scope = if contents.private { CacheScope::Private } else { settings.cache_scope };
-    finish(out, revision, Some(CacheHint { ttl: settings.ttl, scope }))
+    contents
+        .write_array(uri, revision.wire_fields(), &mut out)
+        .map_err(|error| context.fault(&error))?;
+    let hint = CacheHint { ttl: contents.space.settings.ttl, scope: contents.cache_scope };
+    Ok(finish(out, revision, Some(hint)))
 }
 
 /// A list scans the store: always work for the pool.
@@ -71,7 +73,7 @@ pub(super) fn list(context: &Context<'_>, cursor: Option<&str>) -> Result<Vec<u8
     let page = context
         .mcp
         .engine
-        .list(cursor, &context.mcp.access, &bounds)
+        .list(cursor, &context.mcp.access, bounds)
         .map_err(|error| context.fault(&error))?;
     let fields = context.revision.wire_fields();
     let mut out = open(context.id, 256 * page.items.len());

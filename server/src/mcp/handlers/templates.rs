@@ -1,6 +1,6 @@
 //! `resources/templates/list`.
 
-use pressmark_index::{engine::PageBounds, space::SpaceSettings};
+use pressmark_index::{list::PageBounds, space::SpaceSettings};
 
 use super::{Context, Outcome, cursor, resources::next_cursor};
 use crate::{
@@ -20,7 +20,7 @@ pub(crate) fn resources_templates_list(
     let page = context
         .mcp
         .engine
-        .list_templates(cursor.as_deref(), &context.mcp.access, &bounds)
+        .list_templates(cursor.as_deref(), &context.mcp.access, bounds)
         .map_err(|error| context.fault(&error))?;
     let mut out = open(context.id, 256 * page.spaces.len());
     out.extend_from_slice(b"\"resourceTemplates\":[");

@@ -1,6 +1,6 @@
 //! The revisions, and what each of them has.
 
-use pressmark_index::engine::WireFields;
+use pressmark_index::contents_fragment::WireFields;
 
 use crate::error::Code;
 

@@ -1,0 +1,445 @@
+//! `apply`: the only way the store changes. Takes prepared mutations one after the other, reads what
+//! they meet, and adds all that follows from each to one batch: contents, chunks, descriptor, list
+//! entry, aliases, source, change record, counters, tombstone.
+
+mod aliases;
+mod spaces;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::acl::{AclNumbers, AclTable};
+use crate::catalog::{Space, SpaceCatalog};
+use crate::change_log::Entry;
+use crate::contents_fragment::descriptor;
+use crate::error::{Error, ErrorKind, Result};
+use crate::mutation::{Applied, ChangeKind, Outcome};
+use crate::prepare::PreparedPut;
+use crate::resource::UnixMillis;
+use crate::space::SpaceId;
+use crate::store::codec::{Reader, Writer};
+use crate::store::key::meta;
+use crate::store::value::{AclId, Counts, Head, Tombstone, encode_acl};
+use crate::store::{Batch, Cf, Store, key};
+
+/// What the writer knows beside the store; becomes valid with the batch that carries it.
+pub(crate) struct WriterState {
+    pub(crate) sequence: u64,
+    pub(crate) oldest_change: u64,
+    pub(crate) next_space: u32,
+    change_log_retention_ms: i64,
+    retention_check: UnixMillis,
+    pub(crate) acls: AclNumbers,
+    pub(crate) catalog: Arc<SpaceCatalog>,
+    pub(crate) counts: BTreeMap<SpaceId, Counts>,
+}
+
+/// The change log holds at most this many entries, however young they are.
+pub const CHANGES_KEPT_MAX: u64 = 1_000_000;
+/// How often the age of the oldest entry is looked at.
+const RETENTION_CHECK_MS: i64 = 10_000;
+/// Entries that one batch takes off the end of the log at most.
+const CHANGES_DROPPED_PER_BATCH: usize = 10_000;
+
+impl WriterState {
+    pub(crate) fn load(
+        store: &Store,
+        acls: &AclTable,
+        catalog: Arc<SpaceCatalog>,
+        change_log_retention: Duration,
+    ) -> Result<WriterState> {
+        let number = |name: &[u8]| -> Result<Option<u64>> {
+            let Some(value) = store.get(Cf::Meta, name)? else {
+                return Ok(None);
+            };
+            Reader::new(&value, "store counter").u64().map(Some)
+        };
+        let counts = catalog.everything().map(|space| (space.id, space.counts())).collect();
+        Ok(WriterState {
+            sequence: number(meta::SEQUENCE)?.unwrap_or(0),
+            oldest_change: number(meta::OLDEST_CHANGE)?.unwrap_or(1),
+            next_space: number(meta::NEXT_SPACE)?
+                .map_or(1, |n| u32::try_from(n).unwrap_or(u32::MAX)),
+            change_log_retention_ms: i64::try_from(change_log_retention.as_millis()).unwrap_or(i64::MAX),
+            retention_check: UnixMillis::MIN,
+            acls: AclNumbers::from_table(acls),
+            catalog,
+            counts,
+        })
+    }
+}
+
+/// One batch in the making.
+pub(crate) struct Transaction<'s> {
+    store: &'s Store,
+    batch: Batch<'s>,
+    state: &'s mut WriterState,
+    now: UnixMillis,
+    /// What this batch has put where the store still shows the old.
+    heads: HashMap<String, Option<Head>>,
+    aliases: HashMap<String, Vec<String>>,
+    tombstones: HashMap<String, Option<Tombstone>>,
+    idempotency: HashMap<Vec<u8>, (u64, u64)>,
+    touched: BTreeSet<SpaceId>,
+}
+
+impl<'s> Transaction<'s> {
+    pub(crate) fn new(store: &'s Store, state: &'s mut WriterState, now: UnixMillis) -> Self {
+        Transaction {
+            store,
+            batch: store.batch(),
+            state,
+            now,
+            heads: HashMap::new(),
+            aliases: HashMap::new(),
+            tombstones: HashMap::new(),
+            idempotency: HashMap::new(),
+            touched: BTreeSet::new(),
+        }
+    }
+
+    /// Adds the counters and hands the batch over for writing.
+    pub(crate) fn finish(mut self) -> Result<Batch<'s>> {
+        for space in &self.touched {
+            let counts = self.state.counts.get(space).copied().unwrap_or_default();
+            self.batch.put(Cf::Meta, &meta::counts(*space), &counts.encode())?;
+        }
+        if !self.batch.is_empty() {
+            self.drop_old_changes()?;
+            self.batch.put(Cf::Meta, meta::SEQUENCE, &self.state.sequence.to_be_bytes())?;
+        }
+        Ok(self.batch)
+    }
+
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.batch.size_bytes()
+    }
+
+    pub(crate) fn sequence(&self) -> u64 {
+        self.state.sequence
+    }
+
+    pub(crate) fn catalog(&self) -> &SpaceCatalog {
+        &self.state.catalog
+    }
+
+    /// The number that a new space gets.
+    pub(crate) fn next_space(&self) -> SpaceId {
+        SpaceId(self.state.next_space)
+    }
+
+    // === idempotency keys ===
+
+    /// The sequence numbers before and after the commit that carried this key.
+    pub(crate) fn committed_before(&self, idempotency_key: &[u8]) -> Result<Option<(u64, u64)>> {
+        if let Some(range) = self.idempotency.get(idempotency_key) {
+            return Ok(Some(*range));
+        }
+        let Some(value) = self.store.get(Cf::Idempotency, idempotency_key)? else {
+            return Ok(None);
+        };
+        let mut reader = Reader::new(&value, "idempotency key");
+        Ok(Some((reader.u64()?, reader.u64()?)))
+    }
+
+    pub(crate) fn remember(&mut self, idempotency_key: &[u8], before: u64) -> Result<()> {
+        let range = (before, self.state.sequence);
+        let mut value = Writer::with_capacity(24);
+        value.u64(range.0).u64(range.1).i64(self.now);
+        self.idempotency.insert(idempotency_key.to_vec(), range);
+        self.batch.put(Cf::Idempotency, idempotency_key, &value.finish())
+    }
+
+    // === resources ===
+
+    /// Puts a resource. All checks come before the first write: a refused record leaves no trace.
+    pub(crate) fn put(&mut self, put: &PreparedPut) -> Result<Applied> {
+        let space = self.current_space(&put.space)?;
+        let previous = self.head(&put.uri)?;
+        if let Some(previous) = &previous
+            && previous.space != space.id
+        {
+            return Err(self.other_space(&put.uri, previous.space));
+        }
+        let warning = self.check_aliases(&space, put, previous.is_some())?;
+        let acl = self.acl_number(put.acl.as_deref())?;
+        let unchanged =
+            previous.as_ref().is_some_and(|head| head.hash == put.hash && head.acl == acl);
+        if let Some(previous) = previous.as_ref().filter(|_| unchanged) {
+            return self.refresh(put, previous, acl, warning);
+        }
+        let version = match (&previous, self.tombstone(&put.uri)?) {
+            (Some(head), _) => head.version,
+            (None, Some(tombstone)) => tombstone.version,
+            (None, None) => 0,
+        }
+        .saturating_add(1);
+        let (kind, outcome) = match previous {
+            Some(_) => (ChangeKind::Updated, Outcome::Updated),
+            None => (ChangeKind::Created, Outcome::Created),
+        };
+        let old_acl = previous.as_ref().map_or(AclId::NONE, |head| head.acl);
+        let sequence = self.log(kind, space.id, version, (old_acl, acl), &put.uri)?;
+        let head = Head {
+            space: space.id,
+            acl,
+            version,
+            sequence,
+            committed: self.now,
+            hash: put.hash,
+            order: put.order,
+            chunked: put.parts.iter().any(|part| !part.chunks.is_empty()),
+            source: put.source.clone(),
+        };
+        if let Some(previous) = &previous {
+            self.remove_derived(&put.uri, previous)?;
+        } else {
+            self.batch.delete(Cf::Tombstones, put.uri.as_bytes())?;
+            self.tombstones.insert(put.uri.clone(), None);
+            self.add_alias(put)?;
+        }
+        self.count(space.id, previous.as_ref().map(|head| head.acl), Some(acl));
+        self.write_chunks(put, version)?;
+        self.write_resource(put, head)?;
+        Ok(Applied { uri: put.uri.clone(), outcome, version, sequence: Some(sequence), warning })
+    }
+
+    /// The same content again: only what readers are not notified of is brought up to date.
+    fn refresh(
+        &mut self,
+        put: &PreparedPut,
+        previous: &Head,
+        acl: AclId,
+        warning: Option<String>,
+    ) -> Result<Applied> {
+        if previous.order != put.order || previous.source != put.source {
+            self.batch.delete(Cf::List, &key::list(previous.space, previous.order, &put.uri))?;
+            if let Some(mark) = &previous.source {
+                self.batch.delete(Cf::Sources, &key::source(mark.source_id, &put.uri))?;
+            }
+            let head =
+                Head { order: put.order, source: put.source.clone(), acl, ..previous.clone() };
+            self.write_resource(put, head)?;
+        }
+        Ok(Applied {
+            uri: put.uri.clone(),
+            outcome: Outcome::Unchanged,
+            version: previous.version,
+            sequence: None,
+            warning,
+        })
+    }
+
+    /// Contents, descriptor, list entry and source entry of a head.
+    fn write_resource(&mut self, put: &PreparedPut, head: Head) -> Result<()> {
+        let uri = put.uri.as_bytes();
+        let mut value = Writer::with_capacity(80 + put.parts_value.len());
+        head.write(&mut value);
+        value.raw(&put.parts_value);
+        self.batch.put(Cf::Contents, uri, &value.finish())?;
+        let mut descriptor = put.descriptor.clone();
+        descriptor::set_acl(&mut descriptor, head.acl);
+        self.batch.put(Cf::Descriptors, uri, &descriptor)?;
+        let list_key = key::list(head.space, head.order, &put.uri);
+        self.batch.put(Cf::List, &list_key, &head.acl.0.to_be_bytes())?;
+        if let Some(mark) = &head.source {
+            self.batch.put(
+                Cf::Sources,
+                &key::source(mark.source_id, &put.uri),
+                &mark.fingerprint,
+            )?;
+        }
+        self.heads.insert(put.uri.clone(), Some(head));
+        Ok(())
+    }
+
+    fn write_chunks(&mut self, put: &PreparedPut, version: u64) -> Result<()> {
+        for (part_number, part) in (0_u16..).zip(&put.parts) {
+            for (chunk_number, chunk) in (0_u32..).zip(&part.chunks) {
+                let key = key::chunk(&put.uri, version, part_number, chunk_number);
+                self.batch.put(Cf::Chunks, &key, &chunk.bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a resource by its normalised URI.
+    pub(crate) fn delete(&mut self, uri: &str) -> Result<Applied> {
+        let Some(head) = self.head(uri)? else {
+            let version = self.tombstone(uri)?.map_or(0, |tombstone| tombstone.version);
+            return Ok(Applied {
+                uri: uri.to_owned(),
+                outcome: Outcome::Absent,
+                version,
+                sequence: None,
+                warning: None,
+            });
+        };
+        let sequence =
+            self.log(ChangeKind::Deleted, head.space, head.version, (head.acl, AclId::NONE), uri)?;
+        self.remove_derived(uri, &head)?;
+        self.batch.delete(Cf::Contents, uri.as_bytes())?;
+        self.batch.delete(Cf::Descriptors, uri.as_bytes())?;
+        self.remove_alias(uri)?;
+        let tombstone = Tombstone {
+            space: head.space,
+            acl: head.acl,
+            version: head.version,
+            sequence,
+            deleted: self.now,
+        };
+        self.batch.put(Cf::Tombstones, uri.as_bytes(), &tombstone.encode())?;
+        self.tombstones.insert(uri.to_owned(), Some(tombstone));
+        self.count(head.space, Some(head.acl), None);
+        self.heads.insert(uri.to_owned(), None);
+        Ok(Applied {
+            uri: uri.to_owned(),
+            outcome: Outcome::Deleted,
+            version: head.version,
+            sequence: Some(sequence),
+            warning: None,
+        })
+    }
+
+    /// List entry, source entry and chunks of a version that goes.
+    fn remove_derived(&mut self, uri: &str, head: &Head) -> Result<()> {
+        self.batch.delete(Cf::List, &key::list(head.space, head.order, uri))?;
+        if let Some(mark) = &head.source {
+            self.batch.delete(Cf::Sources, &key::source(mark.source_id, uri))?;
+        }
+        let prefix = key::chunks_of(uri, head.version);
+        match key::after_prefix(&prefix) {
+            // A range tombstone for every small resource would slow reads.
+            Some(end) if head.chunked => self.batch.delete_range(Cf::Chunks, &prefix, &end),
+            _ => Ok(()),
+        }
+    }
+
+    fn log(
+        &mut self,
+        kind: ChangeKind,
+        space: SpaceId,
+        version: u64,
+        (old_acl, new_acl): (AclId, AclId),
+        uri: &str,
+    ) -> Result<u64> {
+        self.state.sequence = self.state.sequence.saturating_add(1);
+        let entry = Entry {
+            kind,
+            space,
+            version,
+            old_acl,
+            new_acl,
+            committed: self.now,
+            uri: uri.to_owned(),
+        };
+        self.batch.put(Cf::Changes, &key::sequence(self.state.sequence), &entry.encode())?;
+        Ok(self.state.sequence)
+    }
+
+    fn count(&mut self, space: SpaceId, before: Option<AclId>, after: Option<AclId>) {
+        let counts = self.state.counts.entry(space).or_default();
+        let restricted = |acl: Option<AclId>| u64::from(acl.is_some_and(|acl| acl != AclId::NONE));
+        counts.resources = counts
+            .resources
+            .saturating_add(u64::from(after.is_some()))
+            .saturating_sub(u64::from(before.is_some()));
+        counts.restricted =
+            counts.restricted.saturating_add(restricted(after)).saturating_sub(restricted(before));
+        self.touched.insert(space);
+    }
+
+    fn acl_number(&mut self, groups: Option<&[String]>) -> Result<AclId> {
+        let Some(groups) = groups else {
+            return Ok(AclId::NONE);
+        };
+        let (number, is_new) = self.state.acls.intern(groups)?;
+        if is_new {
+            self.batch.put(Cf::Acls, &key::number32(number.0), &encode_acl(groups))?;
+        }
+        Ok(number)
+    }
+
+    // === what stands there ===
+
+    fn head(&self, uri: &str) -> Result<Option<Head>> {
+        if let Some(head) = self.heads.get(uri) {
+            return Ok(head.clone());
+        }
+        let Some(value) = self.store.get(Cf::Contents, uri.as_bytes())? else {
+            return Ok(None);
+        };
+        Head::read(&mut Reader::new(&value, "contents value")).map(Some)
+    }
+
+    fn tombstone(&self, uri: &str) -> Result<Option<Tombstone>> {
+        if let Some(tombstone) = self.tombstones.get(uri) {
+            return Ok(tombstone.clone());
+        }
+        let Some(value) = self.store.get(Cf::Tombstones, uri.as_bytes())? else {
+            return Ok(None);
+        };
+        Tombstone::decode(&value).map(Some)
+    }
+
+    /// The space as it is now: it may have been changed or removed since the record was prepared.
+    fn current_space(&self, prepared: &Space) -> Result<Arc<Space>> {
+        match self.state.catalog.get(prepared.id) {
+            Some(space) if space.settings.uri_template == prepared.settings.uri_template => {
+                Ok(Arc::clone(space))
+            }
+            _ => Err(Error::new(
+                ErrorKind::Conflict,
+                format!("space `{}`", prepared.settings.name),
+                "it was removed or changed while the record was on its way: send the record again",
+            )),
+        }
+    }
+
+    fn other_space(&self, uri: &str, other: SpaceId) -> Error {
+        let name = self.state.catalog.get(other).map_or("another", |space| &space.settings.name);
+        Error::new(
+            ErrorKind::Conflict,
+            uri,
+            format!("it belongs to the space `{name}` already; delete it there first"),
+        )
+    }
+
+    /// Takes what is beyond the retention off the end of the log, with the tombstones that it explains.
+    fn drop_old_changes(&mut self) -> Result<()> {
+        let beyond_count = self.state.sequence.saturating_sub(self.state.oldest_change) >= CHANGES_KEPT_MAX;
+        if !beyond_count && self.now < self.state.retention_check {
+            return Ok(());
+        }
+        self.state.retention_check = self.now.saturating_add(RETENTION_CHECK_MS);
+        let kept_from = self.state.sequence.saturating_sub(CHANGES_KEPT_MAX).saturating_add(1);
+        let kept_since = self.now.saturating_sub(self.state.change_log_retention_ms);
+        let view = self.store.view();
+        let mut scan = view.scan(Cf::Changes, b"", &key::sequence(self.state.oldest_change))?;
+        let mut oldest = self.state.oldest_change;
+        for _ in 0..CHANGES_DROPPED_PER_BATCH {
+            let Some((key, value)) = scan.item()? else { break };
+            let sequence = key::decode_sequence(key)?;
+            let entry = Entry::decode(value)?;
+            if sequence >= kept_from && entry.committed >= kept_since {
+                break;
+            }
+            if entry.kind == ChangeKind::Deleted {
+                let tombstone = self.tombstone(&entry.uri)?;
+                if tombstone.is_some_and(|tombstone| tombstone.sequence == sequence) {
+                    self.batch.delete(Cf::Tombstones, entry.uri.as_bytes())?;
+                }
+            }
+            oldest = sequence.saturating_add(1);
+            scan.advance();
+        }
+        if oldest == self.state.oldest_change {
+            return Ok(());
+        }
+        let from = key::sequence(self.state.oldest_change);
+        self.batch.delete_range(Cf::Changes, &from, &key::sequence(oldest))?;
+        self.state.oldest_change = oldest;
+        self.batch.put(Cf::Meta, meta::OLDEST_CHANGE, &oldest.to_be_bytes())
+    }
+}

@@ -1,0 +1,261 @@
+//! The spaces as they are served: settings, matcher, counters. Immutable; a change makes a new one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::resource::Binding;
+use crate::space::{AliasClash, CacheScope, ListMode, SpaceId, SpaceSettings};
+use crate::store::codec::{Reader, Writer};
+use crate::store::value::Counts;
+use crate::uri_template::{TemplateMatcher, TemplateSet, UriTemplate};
+
+/// Up to this many resources, `ListMode::Auto` lists all of a space.
+pub const AUTO_LIST_RESOURCES_MAX: u64 = 1_000;
+/// How many spaces a store may hold.
+pub const SPACE_COUNT_MAX: usize = 10_000;
+
+/// A space as it is served.
+#[derive(Debug)]
+pub struct Space {
+    /// Its number.
+    pub id: SpaceId,
+    /// What is configured of it.
+    pub settings: SpaceSettings,
+    /// Its template, ready to match.
+    pub matcher: Arc<TemplateMatcher>,
+    /// Being removed: no longer served, its resources go step by step.
+    pub(crate) removing: bool,
+    counts: Arc<SpaceCounters>,
+}
+
+#[derive(Debug, Default)]
+struct SpaceCounters {
+    resources: AtomicU64,
+    restricted: AtomicU64,
+}
+
+impl Space {
+    /// A space from its settings; the template must be one that can be matched.
+    pub(crate) fn new(id: SpaceId, settings: SpaceSettings, removing: bool) -> Result<Space> {
+        let matcher = compile(&settings)?;
+        Ok(Space { id, settings, matcher: Arc::new(matcher), removing, counts: Arc::default() })
+    }
+
+    /// The same space with other settings; counters go on.
+    pub(crate) fn with(&self, settings: SpaceSettings, removing: bool) -> Result<Space> {
+        let space = Space::new(self.id, settings, removing)?;
+        Ok(Space { counts: Arc::clone(&self.counts), ..space })
+    }
+
+    /// How many resources are behind the template.
+    pub fn resource_count(&self) -> u64 {
+        self.counts.resources.load(Ordering::Relaxed)
+    }
+
+    /// Whether any of them has an ACL.
+    pub fn has_restricted(&self) -> bool {
+        self.counts.restricted.load(Ordering::Relaxed) > 0
+    }
+
+    /// `cacheScope` of a reply that shows only what is visible without an ACL.
+    pub fn cache_scope(&self) -> CacheScope {
+        if self.has_restricted() { CacheScope::Private } else { self.settings.cache_scope }
+    }
+
+    /// Whether `resources/list` shows only pinned resources and the root folder.
+    pub(crate) fn lists_pinned_only(&self) -> bool {
+        match self.settings.list {
+            ListMode::Auto => self.resource_count() > AUTO_LIST_RESOURCES_MAX,
+            ListMode::Pinned => true,
+            ListMode::All | ListMode::None => false,
+        }
+    }
+
+    pub(crate) fn set_counts(&self, counts: Counts) {
+        self.counts.resources.store(counts.resources, Ordering::Relaxed);
+        self.counts.restricted.store(counts.restricted, Ordering::Relaxed);
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            resources: self.resource_count(),
+            restricted: self.counts.restricted.load(Ordering::Relaxed),
+        }
+    }
+}
+
+fn compile(settings: &SpaceSettings) -> Result<TemplateMatcher> {
+    let name_fits = !settings.name.is_empty()
+        && settings.name.len() <= 64
+        && settings
+            .name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
+    if !name_fits {
+        return Err(Error::new(
+            ErrorKind::InvalidRecord,
+            format!("space `{}`", settings.name),
+            "a space's name is 1 to 64 of a-z, 0-9, `-` and `_`",
+        ));
+    }
+    UriTemplate::parse(&settings.uri_template).and_then(|template| template.matcher()).map_err(
+        |error| {
+            Error::new(
+                ErrorKind::InvalidTemplate,
+                format!("space `{}`", settings.name),
+                error.to_string(),
+            )
+        },
+    )
+}
+
+/// All spaces, oldest first, with the index that finds the ones a URI may belong to.
+pub struct SpaceCatalog {
+    /// The spaces that are served, oldest first.
+    pub spaces: Vec<Arc<Space>>,
+    removing: Vec<Arc<Space>>,
+    templates: TemplateSet,
+}
+
+impl SpaceCatalog {
+    pub(crate) fn new(all: impl IntoIterator<Item = Arc<Space>>) -> SpaceCatalog {
+        let (mut removing, mut spaces): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|space| space.removing);
+        spaces.sort_by_key(|space| space.id);
+        removing.sort_by_key(|space| space.id);
+        let templates =
+            TemplateSet::new(spaces.iter().map(|space| (space.id, Arc::clone(&space.matcher))));
+        SpaceCatalog { spaces, removing, templates }
+    }
+
+    /// A space by number.
+    pub fn get(&self, id: SpaceId) -> Option<&Arc<Space>> {
+        let at = self.spaces.binary_search_by_key(&id, |space| space.id).ok()?;
+        self.spaces.get(at)
+    }
+
+    /// A space by name.
+    pub fn by_name(&self, name: &str) -> Option<&Arc<Space>> {
+        self.spaces.iter().find(|space| space.settings.name == name)
+    }
+
+    /// The spaces whose template matches, the most specific first.
+    pub fn matches<'a>(
+        &'a self,
+        uri: &'a str,
+    ) -> impl Iterator<Item = (&'a Arc<Space>, Vec<Binding>)> + 'a {
+        self.templates.matches(uri).filter_map(|(id, bindings)| Some((self.get(id)?, bindings)))
+    }
+
+    pub(crate) fn removing(&self) -> &[Arc<Space>] {
+        &self.removing
+    }
+
+    pub(crate) fn everything(&self) -> impl Iterator<Item = &Arc<Space>> {
+        self.spaces.iter().chain(&self.removing)
+    }
+}
+
+impl std::fmt::Debug for SpaceCatalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SpaceCatalog").field("spaces", &self.spaces.len()).finish_non_exhaustive()
+    }
+}
+
+const LAYOUT: u8 = 1;
+
+/// The value of a space in the store.
+pub(crate) fn encode_settings(settings: &SpaceSettings, removing: bool) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer
+        .u8(LAYOUT)
+        .u8(u8::from(removing))
+        .bytes(settings.name.as_bytes())
+        .bytes(settings.uri_template.as_bytes())
+        .optional(settings.title.as_deref().map(str::as_bytes))
+        .optional(settings.description.as_deref().map(str::as_bytes))
+        .optional(settings.mime_type.as_deref().map(str::as_bytes))
+        .u8(match settings.list {
+            ListMode::Auto => 0,
+            ListMode::All => 1,
+            ListMode::Pinned => 2,
+            ListMode::None => 3,
+        })
+        .u64(u64::try_from(settings.ttl.as_millis()).unwrap_or(u64::MAX))
+        .u8(match settings.cache_scope {
+            CacheScope::Public => 0,
+            CacheScope::Private => 1,
+        })
+        .u8(match settings.alias_clash {
+            AliasClash::Refuse => 0,
+            AliasClash::Warn => 1,
+        });
+    writer.finish()
+}
+
+/// Settings and whether the space is being removed.
+pub(crate) fn decode_settings(value: &[u8]) -> Result<(SpaceSettings, bool)> {
+    let mut reader = Reader::new(value, "space");
+    if reader.u8()? != LAYOUT {
+        return Err(reader.corrupt("its layout is not known"));
+    }
+    let removing = reader.u8()? != 0;
+    let mut settings = SpaceSettings::new(reader.str()?, reader.str()?);
+    settings.title = reader.optional_str()?.map(str::to_owned);
+    settings.description = reader.optional_str()?.map(str::to_owned);
+    settings.mime_type = reader.optional_str()?.map(str::to_owned);
+    settings.list = match reader.u8()? {
+        0 => ListMode::Auto,
+        1 => ListMode::All,
+        2 => ListMode::Pinned,
+        3 => ListMode::None,
+        other => return Err(reader.corrupt(&format!("list mode {other}"))),
+    };
+    settings.ttl = Duration::from_millis(reader.u64()?);
+    settings.cache_scope = match reader.u8()? {
+        0 => CacheScope::Public,
+        1 => CacheScope::Private,
+        other => return Err(reader.corrupt(&format!("cache scope {other}"))),
+    };
+    settings.alias_clash = match reader.u8()? {
+        0 => AliasClash::Refuse,
+        1 => AliasClash::Warn,
+        other => return Err(reader.corrupt(&format!("alias clash {other}"))),
+    };
+    reader.finish()?;
+    Ok((settings, removing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn settings_come_back() {
+        let mut settings = SpaceSettings::new("pypi", "pypi://packages/{name}");
+        settings.title = Some("Packages".into());
+        settings.list = ListMode::Pinned;
+        settings.cache_scope = CacheScope::Private;
+        settings.alias_clash = AliasClash::Warn;
+        assert_eq!(decode_settings(&encode_settings(&settings, true)).unwrap(), (settings, true));
+    }
+
+    #[test]
+    fn names_are_checked() {
+        for name in ["", "A", "a b", "a/b", &"x".repeat(65)] {
+            let error =
+                Space::new(SpaceId(1), SpaceSettings::new(name, "a://b/{c}"), false).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidRecord, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_give_settings_or_an_error(bytes: Vec<u8>) {
+            let _ = decode_settings(&bytes);
+        }
+    }
+}

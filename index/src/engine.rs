@@ -1,0 +1,436 @@
+//! The engine's front: opening a store, reading from it, committing to it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::access::Access;
+use crate::acl::AclTable;
+use crate::apply::WriterState;
+use crate::catalog::{Space, SpaceCatalog, decode_settings};
+use crate::change_log::{self, LogRange};
+use crate::cursor::SECRET_BYTES;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fetch_text::{FetchedText, TextRequest};
+use crate::list::{ListPage, PageBounds, SpacePage};
+use crate::lock::DataDirLock;
+use crate::mutation::{Applied, Change, Mutation};
+use crate::prepare;
+use crate::read::{ReadOutcome, ReadRequest};
+use crate::resource_uri;
+use crate::shared::Shared;
+use crate::space::{SpaceId, SpaceSettings};
+use crate::store::codec::Reader;
+use crate::store::key::{self, meta};
+use crate::store::value::{Counts, read_visibility};
+use crate::store::{Cf, Store};
+use crate::verify::{self, VerifyReport};
+use crate::writer::{Done, Durability, Prepared, Work, Writer, remove_space};
+
+/// The format that this program writes; see `docs/storage-format.md`.
+pub const FORMAT_VERSION: u32 = 1;
+/// One commit carries at most this many mutations.
+pub const COMMIT_MUTATIONS_MAX: usize = 100_000;
+
+/// How the engine is opened.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// Memory for cached blocks, in bytes.
+    pub block_cache_bytes: usize,
+    /// When a commit is acknowledged.
+    pub durability: Durability,
+    /// How long entries of the change log, and tombstones, are kept; a consumer that was away longer starts from a
+    /// snapshot.
+    pub change_log_retention: Duration,
+    /// What another process is told that wants the same data directory, e.g. `pressmark serve (pid 4711)`.
+    pub owner: String,
+}
+
+/// An open store. All methods are synchronous and may be called from many threads at once.
+pub struct Engine {
+    // The writer's threads end before the store closes and the lock is given up: fields drop in this order.
+    writer: Writer,
+    shared: Arc<Shared>,
+    secret: [u8; SECRET_BYTES],
+    _lock: DataDirLock,
+}
+
+/// Whether the engine can do its work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// Whether commits are taken.
+    pub writable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+}
+
+/// Figures of the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stats {
+    /// Resources in all spaces.
+    pub resources: u64,
+    /// What is kept of the change log.
+    pub log: LogRange,
+    /// Different ACLs.
+    pub acls: usize,
+    /// Bytes in tables and blob files, by column family.
+    pub disk_bytes: Vec<(&'static str, u64)>,
+    /// Bytes in the block cache.
+    pub cache_bytes: usize,
+}
+
+/// What a commit with an idempotency key came to.
+#[derive(Debug)]
+pub enum Committed {
+    /// It was applied: one result for each mutation.
+    Now(Vec<Result<Applied>>),
+    /// The key was seen before; nothing was done. That commit made the changes after `before` up to `last`.
+    Before {
+        /// The last sequence number before that commit.
+        before: u64,
+        /// Its last sequence number.
+        last: u64,
+    },
+}
+
+impl Engine {
+    /// Opens the data directory, or makes it.
+    ///
+    /// # Errors
+    /// `Locked` when another process owns it, `UnknownFormat` when a newer program wrote it, `Corrupt`, `Io`.
+    pub fn open(data_dir: &Path, options: &EngineOptions) -> Result<Engine> {
+        std::fs::create_dir_all(data_dir).map_err(|source| {
+            Error::new(
+                ErrorKind::Io,
+                data_dir.display().to_string(),
+                "the data directory cannot be made",
+            )
+            .with_source(source)
+        })?;
+        let lock = DataDirLock::acquire(data_dir, &options.owner)?;
+        let store = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
+        let secret = open_format(&store, data_dir)?;
+        let acls = AclTable::load(&store)?;
+        let catalog = Arc::new(load_catalog(&store)?);
+        let shared = Arc::new(Shared::new(store, acls, Arc::clone(&catalog)));
+        let mut state = WriterState::load(&shared.store, &shared.acls, catalog, options.change_log_retention)?;
+        shared.publish(&mut state);
+        let interrupted: Vec<String> =
+            state.catalog.removing().iter().map(|space| space.settings.name.clone()).collect();
+        for name in interrupted {
+            remove_space(&shared, &mut state, &name, true)?;
+        }
+        let writer = Writer::start(&shared, state, options.durability)?;
+        Ok(Engine { writer, shared, secret, _lock: lock })
+    }
+
+    // === reading ===
+
+    /// The spaces that are served.
+    pub fn spaces(&self) -> Arc<SpaceCatalog> {
+        self.shared.catalog()
+    }
+
+    /// Contents of a resource, of a part of it, or of a folder-like URI.
+    ///
+    /// # Errors
+    /// `NotFound` (also for what the caller may not see), `InvalidUri`, `InvalidFragment`, `LimitExceeded`
+    /// (the text names the way to read a part), `Corrupt`, `Io`.
+    pub fn read(&self, request: &ReadRequest<'_>) -> Result<ReadOutcome> {
+        self.shared.read(request)
+    }
+
+    /// A page of `resources/list`; without a cursor the first.
+    ///
+    /// # Errors
+    /// `InvalidCursor` for anything that this list of this store did not give, `Corrupt`, `Io`.
+    pub fn list(
+        &self,
+        cursor: Option<&str>,
+        access: &Access,
+        bounds: PageBounds,
+    ) -> Result<ListPage> {
+        self.shared.list(&self.secret, cursor, access, bounds)
+    }
+
+    /// A page of `resources/templates/list`; without a cursor the first.
+    ///
+    /// # Errors
+    /// `InvalidCursor`.
+    pub fn list_templates(
+        &self,
+        cursor: Option<&str>,
+        access: &Access,
+        bounds: PageBounds,
+    ) -> Result<SpacePage> {
+        self.shared.list_templates(&self.secret, cursor, access, bounds)
+    }
+
+    /// A window of a resource's text.
+    ///
+    /// # Errors
+    /// As [`Engine::read`].
+    pub fn fetch_text(&self, request: &TextRequest<'_>) -> Result<FetchedText> {
+        self.shared.fetch_text(request)
+    }
+
+    /// Up to `count_max` changes after `sequence`, oldest first.
+    ///
+    /// # Errors
+    /// `LimitExceeded` when some of them are no longer kept, `Corrupt`, `Io`.
+    pub fn changes_after(&self, sequence: u64, count_max: usize) -> Result<Vec<Change>> {
+        change_log::read_after(
+            &self.shared.store,
+            &self.shared.acls,
+            self.shared.log_range(),
+            sequence,
+            count_max,
+        )
+    }
+
+    /// What the source's original looked like when the resource was written; `None`: it is not from there.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub fn source_fingerprint(&self, source_id: u64, uri: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self
+            .shared
+            .store
+            .get(Cf::Sources, &key::source(source_id, uri))?
+            .map(|value| value.to_vec()))
+    }
+
+    /// Calls `visit` with each URI that came from a source, in byte order.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`, and what `visit` returns.
+    pub fn each_of_source(
+        &self,
+        source_id: u64,
+        mut visit: impl FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        let view = self.shared.store.view();
+        let prefix = key::source(source_id, "");
+        let mut scan = view.scan(Cf::Sources, &prefix, &prefix)?;
+        while let Some((source_key, _)) = scan.item()? {
+            visit(key::decode_source(source_key)?.1)?;
+            scan.advance();
+        }
+        Ok(())
+    }
+
+    /// The ids of all sources that resources came from.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub fn source_ids(&self) -> Result<Vec<u64>> {
+        let view = self.shared.store.view();
+        let mut scan = view.scan(Cf::Sources, b"", b"")?;
+        let mut ids = Vec::new();
+        while let Some((source_key, _)) = scan.item()? {
+            let (id, _) = key::decode_source(source_key)?;
+            ids.push(id);
+            match key::after_prefix(&key::source(id, "")) {
+                Some(next) => scan.seek(&next),
+                None => break,
+            }
+        }
+        Ok(ids)
+    }
+
+    /// The space of a stored resource; `None` when there is no resource with exactly this URI.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub fn space_of(&self, uri: &str) -> Result<Option<SpaceId>> {
+        let value = self.shared.store.get(Cf::Contents, uri.as_bytes())?;
+        value.map(|value| read_visibility(&value).map(|(space, _)| space)).transpose()
+    }
+
+    // === writing ===
+
+    /// Adds a space, or changes the settings of the one with its name.
+    ///
+    /// # Errors
+    /// `InvalidTemplate` with position and reason, `Conflict`, `Poisoned`, `Io`.
+    pub fn put_space(&self, settings: SpaceSettings) -> Result<SpaceId> {
+        match self.writer.submit(Work::PutSpace(Box::new(settings)))? {
+            Done::Space(id) => Ok(id),
+            Done::Mutations(_) | Done::Replayed { .. } | Done::Removed(_) => Err(mixed_up()),
+        }
+    }
+
+    /// Removes a space with all its resources and returns how many those were.
+    ///
+    /// # Errors
+    /// `NotFound`, `Poisoned`, `Io`.
+    pub fn remove_space(&self, name: &str) -> Result<u64> {
+        match self.writer.submit(Work::RemoveSpace(name.to_owned()))? {
+            Done::Removed(count) => Ok(count),
+            Done::Mutations(_) | Done::Replayed { .. } | Done::Space(_) => Err(mixed_up()),
+        }
+    }
+
+    /// Applies mutations in their order, all in one batch; returns when they are durable. One that is
+    /// refused leaves no trace and does not keep the others out.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for too many at once, `Poisoned`, `Io`: then none of them was applied.
+    pub fn commit(&self, mutations: Vec<Mutation>) -> Result<Vec<Result<Applied>>> {
+        match self.submit(mutations, None)? {
+            Committed::Now(results) => Ok(results),
+            Committed::Before { .. } => Err(mixed_up()),
+        }
+    }
+
+    /// The same, but at most once for each key, however often it is sent.
+    ///
+    /// # Errors
+    /// As [`Engine::commit`].
+    pub fn commit_once(
+        &self,
+        idempotency_key: &[u8],
+        mutations: Vec<Mutation>,
+    ) -> Result<Committed> {
+        self.submit(mutations, Some(idempotency_key.to_vec()))
+    }
+
+    fn submit(
+        &self,
+        mutations: Vec<Mutation>,
+        idempotency_key: Option<Vec<u8>>,
+    ) -> Result<Committed> {
+        if mutations.len() > COMMIT_MUTATIONS_MAX {
+            return Err(Error::new(
+                ErrorKind::LimitExceeded,
+                "commit",
+                format!("{} mutations at once; at most {COMMIT_MUTATIONS_MAX}", mutations.len()),
+            ));
+        }
+        let catalog = self.shared.catalog();
+        let mutations =
+            mutations.into_iter().map(|mutation| prepare_one(&catalog, mutation)).collect();
+        match self.writer.submit(Work::Mutations { mutations, idempotency_key })? {
+            Done::Mutations(results) => Ok(Committed::Now(results)),
+            Done::Replayed { before, last } => Ok(Committed::Before { before, last }),
+            Done::Space(_) | Done::Removed(_) => Err(mixed_up()),
+        }
+    }
+
+    // === operating ===
+
+    /// Whether commits are taken.
+    pub fn health(&self) -> Health {
+        let reason = self.shared.poisoned();
+        Health { writable: reason.is_none(), reason }
+    }
+
+    /// What is kept of the change log.
+    pub fn log_range(&self) -> LogRange {
+        self.shared.log_range()
+    }
+
+    /// Figures of the store.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn stats(&self) -> Result<Stats> {
+        let disk_bytes = Cf::ALL
+            .iter()
+            .map(|cf| Ok((cf.name(), self.shared.store.disk_bytes(*cf)?)))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Stats {
+            resources: self.spaces().spaces.iter().map(|space| space.resource_count()).sum(),
+            log: self.shared.log_range(),
+            acls: self.shared.acls.len(),
+            disk_bytes,
+            cache_bytes: self.shared.store.cache_bytes(),
+        })
+    }
+
+    /// Brings all that is in memory into tables.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn flush(&self) -> Result<()> {
+        self.shared.store.flush()
+    }
+
+    /// Checks every derived key against the truth; `progress` is called with the number of resources checked.
+    ///
+    /// # Errors
+    /// `Io`; faults in the data are not errors but findings of the report.
+    pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<VerifyReport> {
+        verify::run(&self.shared, progress)
+    }
+}
+
+fn prepare_one(catalog: &SpaceCatalog, mutation: Mutation) -> Prepared {
+    let prepared = match mutation {
+        Mutation::Put(resource) => {
+            prepare::prepare(catalog, &resource).map(|put| Prepared::Put(Box::new(put)))
+        }
+        Mutation::Delete { uri } => {
+            resource_uri::normalise(&uri).map(|uri| Prepared::Delete(uri.into_owned()))
+        }
+    };
+    prepared.unwrap_or_else(Prepared::Refused)
+}
+
+fn mixed_up() -> Error {
+    Error::new(ErrorKind::Closed, "store", "the writer answered another question")
+}
+
+/// Checks the format of a store, or stamps a new one; returns the secret of its cursors.
+fn open_format(store: &Store, data_dir: &Path) -> Result<[u8; SECRET_BYTES]> {
+    if let Some(value) = store.get(Cf::Meta, meta::FORMAT_VERSION)? {
+        let version = Reader::new(&value, "format version").u32()?;
+        if version != FORMAT_VERSION {
+            return Err(Error::new(
+                ErrorKind::UnknownFormat,
+                data_dir.display().to_string(),
+                format!(
+                    "the store has format {version}, this program knows format {FORMAT_VERSION}: use the program that wrote it, or a newer one"
+                ),
+            ));
+        }
+        let secret = store.get(Cf::Meta, meta::CURSOR_SECRET)?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Corrupt,
+                data_dir.display().to_string(),
+                "the secret of its cursors is missing",
+            )
+        })?;
+        return Reader::new(&secret, "cursor secret").fixed();
+    }
+    let mut secret = [0; SECRET_BYTES];
+    getrandom::fill(&mut secret).map_err(|source| {
+        Error::new(
+            ErrorKind::Io,
+            "cursor secret",
+            format!("the system gives no random bytes: {source}"),
+        )
+    })?;
+    let mut batch = store.batch();
+    batch.put(Cf::Meta, meta::FORMAT_VERSION, &FORMAT_VERSION.to_be_bytes())?;
+    batch.put(Cf::Meta, meta::CURSOR_SECRET, &secret)?;
+    store.write(batch, true)?;
+    Ok(secret)
+}
+
+fn load_catalog(store: &Store) -> Result<SpaceCatalog> {
+    let view = store.view();
+    let mut scan = view.scan(Cf::Spaces, b"", b"")?;
+    let mut spaces = Vec::new();
+    while let Some((space_key, value)) = scan.item()? {
+        let id = SpaceId(Reader::new(space_key, "space key").u32()?);
+        let (settings, removing) = decode_settings(value)?;
+        let space = Space::new(id, settings, removing)?;
+        if let Some(counts) = view.get(Cf::Meta, &meta::counts(id))? {
+            space.set_counts(Counts::decode(&counts)?);
+        }
+        spaces.push(Arc::new(space));
+        scan.advance();
+    }
+    Ok(SpaceCatalog::new(spaces))
+}

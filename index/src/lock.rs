@@ -1,0 +1,59 @@
+//! One process owns a data directory. The lock is the kernel's (`flock`), so it ends with its owner,
+//! however that ends; the file's text only tells who that is.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use rustix::fs::FlockOperation;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Name of the lock file in a data directory.
+const FILE_NAME: &str = "LOCK";
+/// More of the owner's text than this is not read.
+const OWNER_BYTES_MAX: u64 = 4096;
+
+/// Held as long as the engine is open.
+#[derive(Debug)]
+pub(crate) struct DataDirLock {
+    _file: File,
+}
+
+impl DataDirLock {
+    /// Takes the lock; `owner` is what another process is told, e.g. `pressmark serve (pid 4711)`.
+    pub(crate) fn acquire(data_dir: &Path, owner: &str) -> Result<DataDirLock> {
+        let path = data_dir.join(FILE_NAME);
+        let subject = data_dir.display().to_string();
+        let io = |source: std::io::Error| {
+            Error::new(ErrorKind::Io, path.display().to_string(), "the lock file cannot be used")
+                .with_source(source)
+        };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(io)?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let mut text = String::new();
+                let _ = (&mut file).take(OWNER_BYTES_MAX).read_to_string(&mut text);
+                let who = if text.is_empty() { "another process" } else { text.trim() };
+                return Err(Error::new(
+                    ErrorKind::Locked,
+                    subject,
+                    format!("it is owned by {who}: stop that one, or use another --data folder"),
+                ));
+            }
+            Err(source) => return Err(io(source.into())),
+        }
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{owner}"))
+            .map_err(io)?;
+        Ok(DataDirLock { _file: file })
+    }
+}

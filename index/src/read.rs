@@ -1,0 +1,319 @@
+//! `resources/read`: normalise the URI, one point look-up, copy. What needs more (another spelling, a
+//! fragment, a large body, a folder) goes on in one snapshot.
+
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::catalog::{Space, SpaceCatalog};
+use crate::contents::{Contents, Found, FoundResource};
+use crate::contents_fragment::part::{StoredBody, StoredPart};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fragment;
+use crate::resource::Value;
+use crate::resource_uri;
+use crate::shared::Shared;
+use crate::space::{CacheScope, SpaceId};
+use crate::store::codec::Reader;
+use crate::store::value::{AclId, decode_alias, read_visibility, skip_head};
+use crate::store::{Cf, InMemory, View, key};
+use crate::{folder, slice};
+
+/// Which storage a read may touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// Only what is in memory: never waits for the disk.
+    Memory,
+    /// The disk too: run it where blocking is allowed.
+    Disk,
+}
+
+/// One read, as asked.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadRequest<'a> {
+    /// As the client sent it, fragment included.
+    pub uri: &'a str,
+    /// What the caller may see.
+    pub access: &'a Access,
+    /// Bound of the encoded contents in bytes.
+    pub bytes_max: usize,
+    /// Which storage may be touched.
+    pub tier: Tier,
+}
+
+/// What a read came to.
+#[derive(Debug)]
+pub enum ReadOutcome {
+    /// The contents.
+    Contents(Contents),
+    /// With [`Tier::Memory`]: ask again with [`Tier::Disk`] where blocking is allowed.
+    NotInMemory,
+}
+
+/// A resource that was found and may be seen.
+pub(crate) struct Hit {
+    pub(crate) uri: String,
+    pub(crate) value: Vec<u8>,
+    pub(crate) space: Arc<Space>,
+    pub(crate) cache_scope: CacheScope,
+}
+
+impl Shared {
+    pub(crate) fn read(&self, request: &ReadRequest<'_>) -> Result<ReadOutcome> {
+        let uri = resource_uri::normalise(request.uri)?;
+        match request.tier {
+            Tier::Memory => self.read_in_memory(&uri, request),
+            Tier::Disk => self.read_in_snapshot(&uri, request).map(ReadOutcome::Contents),
+        }
+    }
+
+    /// The hot path: a resource that is asked by its own URI and whose value is cached.
+    fn read_in_memory(&self, uri: &str, request: &ReadRequest<'_>) -> Result<ReadOutcome> {
+        let InMemory::Found(value) = self.store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
+            return Ok(ReadOutcome::NotInMemory);
+        };
+        let (space, acl) = read_visibility(&value)?;
+        let catalog = self.catalog_guard();
+        let Some((space, cache_scope)) = self.visible(&catalog, space, acl, uri, request.access)?
+        else {
+            return Ok(ReadOutcome::NotInMemory);
+        };
+        let found = FoundResource {
+            stored_uri: uri.to_owned(),
+            parts_at: parts_at(&value)?,
+            value: value.to_vec(),
+            large_bodies: Vec::new(),
+        };
+        if found.has_large_bodies()? || found.value.len() > request.bytes_max {
+            return Ok(ReadOutcome::NotInMemory);
+        }
+        let space = Arc::clone(space);
+        Ok(ReadOutcome::Contents(Contents {
+            space,
+            cache_scope,
+            found: Found::Resource(found),
+            chunk_reads: 0,
+        }))
+    }
+
+    fn read_in_snapshot(&self, uri: &str, request: &ReadRequest<'_>) -> Result<Contents> {
+        let view = self.store.view();
+        let catalog = self.catalog();
+        if let Some(hit) = self.look_up(&view, &catalog, uri, request.access)? {
+            return whole(&view, hit, request);
+        }
+        if let (base, Some(fragment)) = fragment::split(uri)
+            && let Some(hit) = self.look_up(&view, &catalog, base, request.access)?
+        {
+            let range = fragment::parse(fragment)?;
+            return slice::read(&view, hit, &range, request);
+        }
+        folder::read(self, &view, &catalog, uri, request)?.ok_or_else(|| not_found(request.uri))
+    }
+
+    /// The look-up order: the normalised URI as it stands; what its variables expand to; what hosts
+    /// make of a stored URI. What may not be seen is treated as absent.
+    pub(crate) fn look_up(
+        &self,
+        view: &View<'_>,
+        catalog: &SpaceCatalog,
+        uri: &str,
+        access: &Access,
+    ) -> Result<Option<Hit>> {
+        if let Some(hit) = self.hit(view, catalog, uri, access)? {
+            return Ok(Some(hit));
+        }
+        for (space, bindings) in catalog.matches(uri) {
+            let Ok(canonical) = space.matcher.expand_canonical(&bindings) else {
+                continue;
+            };
+            if canonical != uri
+                && let Some(hit) = self.hit(view, catalog, &canonical, access)?
+            {
+                return Ok(Some(hit));
+            }
+        }
+        for spelling in resource_uri::alias_candidates(uri) {
+            let stored = match view.get(Cf::Aliases, spelling.as_bytes())? {
+                Some(value) => decode_alias(&value)?,
+                None => vec![spelling],
+            };
+            // Two stored URIs with one undone spelling: only their exact spellings answer.
+            let [stored] = stored.as_slice() else {
+                continue;
+            };
+            if let Some(hit) = self.hit(view, catalog, stored, access)? {
+                return Ok(Some(hit));
+            }
+        }
+        Ok(None)
+    }
+
+    fn hit(
+        &self,
+        view: &View<'_>,
+        catalog: &SpaceCatalog,
+        uri: &str,
+        access: &Access,
+    ) -> Result<Option<Hit>> {
+        let Some(value) = view.get(Cf::Contents, uri.as_bytes())? else {
+            return Ok(None);
+        };
+        let (space, acl) = read_visibility(&value)?;
+        let visible = self.visible(catalog, space, acl, uri, access)?;
+        Ok(visible.map(|(space, cache_scope)| Hit {
+            uri: uri.to_owned(),
+            value: value.to_vec(),
+            space: Arc::clone(space),
+            cache_scope,
+        }))
+    }
+
+    /// The space of a resource, with the scope of replies that show it, if the caller may see it.
+    pub(crate) fn visible<'c>(
+        &self,
+        catalog: &'c SpaceCatalog,
+        space: SpaceId,
+        acl: AclId,
+        uri: &str,
+        access: &Access,
+    ) -> Result<Option<(&'c Arc<Space>, CacheScope)>> {
+        let Some(space) = catalog.get(space) else {
+            return Ok(None);
+        };
+        if !space_allows(space, uri, access) || !self.acls.passes(acl, access)? {
+            return Ok(None);
+        }
+        let cache_scope =
+            if acl == AclId::NONE { space.settings.cache_scope } else { CacheScope::Private };
+        Ok(Some((space, cache_scope)))
+    }
+}
+
+/// Whether the space and the values of the variables that the caller must have allow it.
+fn space_allows(space: &Space, uri: &str, access: &Access) -> bool {
+    let name = &space.settings.name;
+    if !access.sees_space(name) {
+        return false;
+    }
+    let mut required = access.required_in(name).peekable();
+    if required.peek().is_none() {
+        return true;
+    }
+    let Some(bindings) = space.matcher.match_uri(uri) else {
+        return false;
+    };
+    required.all(|required| {
+        bindings.iter().filter(|binding| binding.name == required.variable).any(|binding| {
+            match &binding.value {
+                Value::String(value) => required.values.contains(value),
+                Value::List(_) | Value::Map(_) => false,
+            }
+        })
+    })
+}
+
+/// The same answer for what does not exist and for what may not be seen.
+pub(crate) fn not_found(uri: &str) -> Error {
+    Error::new(ErrorKind::NotFound, uri, "resource not found")
+}
+
+fn parts_at(value: &[u8]) -> Result<usize> {
+    let mut reader = Reader::new(value, "contents value");
+    skip_head(&mut reader)?;
+    Ok(value.len() - reader.left())
+}
+
+impl FoundResource {
+    fn has_large_bodies(&self) -> Result<bool> {
+        let mut large = false;
+        self.each_part(|part| {
+            large |= matches!(part.body, StoredBody::Chunks(_));
+            Ok(())
+        })?;
+        Ok(large)
+    }
+}
+
+impl Hit {
+    pub(crate) fn resource(self) -> Result<(FoundResource, Arc<Space>, CacheScope)> {
+        let found = FoundResource {
+            stored_uri: self.uri,
+            parts_at: parts_at(&self.value)?,
+            value: self.value,
+            large_bodies: Vec::new(),
+        };
+        Ok((found, self.space, self.cache_scope))
+    }
+
+    pub(crate) fn version(&self) -> Result<u64> {
+        crate::store::value::Head::read(&mut Reader::new(&self.value, "contents value"))
+            .map(|head| head.version)
+    }
+}
+
+/// All parts of a resource, if they fit the bound.
+fn whole(view: &View<'_>, hit: Hit, request: &ReadRequest<'_>) -> Result<Contents> {
+    let version = hit.version()?;
+    let (mut found, space, cache_scope) = hit.resource()?;
+    let mut bytes = 0_usize;
+    let mut large = Vec::new();
+    let mut number = 0_u16;
+    found.each_part(|part| {
+        bytes = bytes.saturating_add(part.head.len()).saturating_add(part.body_bytes());
+        if bytes > request.bytes_max {
+            return Err(too_large(request, &part));
+        }
+        if let StoredBody::Chunks(chunks) = &part.body {
+            large.push((number, chunks.len(), part.body_bytes()));
+        }
+        number = number.saturating_add(1);
+        Ok(())
+    })?;
+    let mut chunk_reads = 0;
+    for (part, count, bytes) in large {
+        let mut body = Vec::with_capacity(bytes);
+        for chunk in 0..count {
+            body.extend_from_slice(&read_chunk(view, &found.stored_uri, version, part, chunk)?);
+            chunk_reads += 1;
+        }
+        found.large_bodies.push(body);
+    }
+    Ok(Contents { space, cache_scope, found: Found::Resource(found), chunk_reads })
+}
+
+/// One piece of a large body.
+pub(crate) fn read_chunk(
+    view: &View<'_>,
+    uri: &str,
+    version: u64,
+    part: u16,
+    chunk: usize,
+) -> Result<Vec<u8>> {
+    let number = u32::try_from(chunk).unwrap_or(u32::MAX);
+    match view.get(Cf::Chunks, &key::chunk(uri, version, part, number))? {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => Err(Error::new(
+            ErrorKind::Corrupt,
+            uri,
+            format!("chunk {chunk} of part {part} is missing; run `pressmark verify`"),
+        )),
+    }
+}
+
+/// The way out of a reply that is too large: parts of a text.
+pub(crate) fn too_large(request: &ReadRequest<'_>, part: &StoredPart<'_>) -> Error {
+    let bound = request.bytes_max;
+    let (base, _) = fragment::split(request.uri);
+    let detail = if part.blob {
+        format!(
+            "the reply would be larger than {bound} bytes, and a binary cannot be read in parts"
+        )
+    } else {
+        format!(
+            "the reply would be larger than {bound} bytes: the text has {} characters in {} lines; read a part of it, e.g. `{base}#line=0,200` or `{base}#char=0,20000`",
+            part.length.chars,
+            part.length.line_ends.saturating_add(1),
+        )
+    };
+    Error::new(ErrorKind::LimitExceeded, request.uri, detail)
+}

@@ -1,0 +1,224 @@
+//! The only module that names RocksDB: point look-ups, scans over one snapshot, atomic batches.
+
+pub(crate) mod codec;
+pub(crate) mod column_family;
+pub(crate) mod key;
+mod options;
+pub(crate) mod value;
+
+use std::path::Path;
+
+use rocksdb::{
+    ColumnFamily, DB, DBPinnableSlice, DBRawIterator, ReadOptions, WriteBatch, WriteOptions,
+};
+
+pub(crate) use column_family::Cf;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// An open RocksDB with our column families.
+pub(crate) struct Store {
+    db: DB,
+    memory_only: ReadOptions,
+    cache: rocksdb::Cache,
+}
+
+/// What a look-up that must not touch the disk found.
+pub(crate) enum InMemory<'s> {
+    Found(DBPinnableSlice<'s>),
+    /// Not there, or not known without the disk.
+    Unknown,
+}
+
+impl Store {
+    /// Opens or creates the store in `path`.
+    pub(crate) fn open(path: &Path, block_cache_bytes: usize) -> Result<Store> {
+        // HyperClockCache has no lock on a hit; entries here are data blocks of about 8 KiB.
+        let cache = rocksdb::Cache::new_hyper_clock_cache(block_cache_bytes, 8 * 1024);
+        let families = Cf::ALL.map(|cf| options::column_family(cf, &cache));
+        let db =
+            DB::open_cf_descriptors(&options::database(), path, families).map_err(|source| {
+                Error::new(
+                    ErrorKind::Io,
+                    path.display().to_string(),
+                    format!("the store cannot be opened: {source}"),
+                )
+            })?;
+        let mut memory_only = ReadOptions::default();
+        memory_only.set_read_tier(rocksdb::ReadTier::BlockCache);
+        Ok(Store { db, memory_only, cache })
+    }
+
+    fn family(&self, cf: Cf) -> Result<&ColumnFamily> {
+        self.db.cf_handle(cf.name()).ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt, cf.name(), "the column family is missing in the store")
+        })
+    }
+
+    /// One value, from memory or the disk.
+    pub(crate) fn get(&self, cf: Cf, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>> {
+        self.db.get_pinned_cf(self.family(cf)?, key).map_err(|source| failed("read", cf, source))
+    }
+
+    /// One value if it can be had without the disk.
+    pub(crate) fn get_in_memory(&self, cf: Cf, key: &[u8]) -> Result<InMemory<'_>> {
+        match self.db.get_pinned_cf_opt(self.family(cf)?, key, &self.memory_only) {
+            Ok(Some(value)) => Ok(InMemory::Found(value)),
+            Ok(None) => Ok(InMemory::Unknown),
+            Err(source) if source.kind() == rocksdb::ErrorKind::Incomplete => Ok(InMemory::Unknown),
+            Err(source) => Err(failed("read", cf, source)),
+        }
+    }
+
+    /// A view in which nothing changes.
+    pub(crate) fn view(&self) -> View<'_> {
+        View { store: self, snapshot: self.db.snapshot() }
+    }
+
+    /// An empty batch.
+    pub(crate) fn batch(&self) -> Batch<'_> {
+        Batch { store: self, batch: WriteBatch::default() }
+    }
+
+    /// Writes all of a batch or nothing; with `sync` it is on the disk before this returns.
+    pub(crate) fn write(&self, batch: Batch<'_>, sync: bool) -> Result<()> {
+        let mut options = WriteOptions::default();
+        options.set_sync(sync);
+        self.db.write_opt(batch.batch, &options).map_err(|source| {
+            Error::new(ErrorKind::Io, "store", "the commit was not written").with_source(source)
+        })
+    }
+
+    /// Brings everything that is written to the disk.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.db.flush_wal(true).map_err(|source| {
+            Error::new(ErrorKind::Io, "store", "the WAL was not synced").with_source(source)
+        })
+    }
+
+    /// Moves all memtables into tables, e.g. before measuring sizes.
+    pub(crate) fn flush(&self) -> Result<()> {
+        Cf::ALL.iter().try_for_each(|cf| {
+            self.db.flush_cf(self.family(*cf)?).map_err(|source| failed("flush", *cf, source))
+        })
+    }
+
+    /// Bytes in tables and blob files of one family.
+    pub(crate) fn disk_bytes(&self, cf: Cf) -> Result<u64> {
+        let family = self.family(cf)?;
+        ["rocksdb.total-sst-files-size", "rocksdb.total-blob-file-size"].iter().try_fold(
+            0,
+            |sum: u64, property| {
+                self.db
+                    .property_int_value_cf(family, *property)
+                    .map(|bytes| sum.saturating_add(bytes.unwrap_or(0)))
+                    .map_err(|source| failed("measure", cf, source))
+            },
+        )
+    }
+
+    /// Bytes in the block cache.
+    pub(crate) fn cache_bytes(&self) -> usize {
+        self.cache.get_usage()
+    }
+}
+
+fn failed(what: &str, cf: Cf, source: rocksdb::Error) -> Error {
+    let kind = match source.kind() {
+        rocksdb::ErrorKind::Corruption => ErrorKind::Corrupt,
+        _ => ErrorKind::Io,
+    };
+    Error::new(kind, cf.name(), format!("the store could not {what} this column family"))
+        .with_source(source)
+}
+
+/// One consistent state of the store.
+pub(crate) struct View<'s> {
+    store: &'s Store,
+    snapshot: rocksdb::Snapshot<'s>,
+}
+
+impl<'s> View<'s> {
+    pub(crate) fn get(&self, cf: Cf, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>> {
+        self.snapshot
+            .get_pinned_cf(self.store.family(cf)?, key)
+            .map_err(|source| failed("read", cf, source))
+    }
+
+    /// Whether the key is there.
+    pub(crate) fn has(&self, cf: Cf, key: &[u8]) -> Result<bool> {
+        self.get(cf, key).map(|value| value.is_some())
+    }
+
+    /// From `from` on, while keys start with `prefix`.
+    pub(crate) fn scan(&self, cf: Cf, prefix: &[u8], from: &[u8]) -> Result<Scan<'_>> {
+        let mut options = ReadOptions::default();
+        if let Some(end) = key::after_prefix(prefix) {
+            options.set_iterate_upper_bound(end);
+        }
+        let mut cursor = self.snapshot.raw_iterator_cf_opt(self.store.family(cf)?, options);
+        cursor.seek(from);
+        Ok(Scan { cursor, cf })
+    }
+}
+
+/// Keys with their values in byte order.
+pub(crate) struct Scan<'v> {
+    cursor: DBRawIterator<'v>,
+    cf: Cf,
+}
+
+impl Scan<'_> {
+    /// The entry at hand; `None` at the end.
+    pub(crate) fn item(&self) -> Result<Option<(&[u8], &[u8])>> {
+        match self.cursor.item() {
+            Some(item) => Ok(Some(item)),
+            None => self
+                .cursor
+                .status()
+                .map(|()| None)
+                .map_err(|source| failed("scan", self.cf, source)),
+        }
+    }
+
+    pub(crate) fn advance(&mut self) {
+        if self.cursor.valid() {
+            self.cursor.next();
+        }
+    }
+
+    pub(crate) fn seek(&mut self, key: &[u8]) {
+        self.cursor.seek(key);
+    }
+}
+
+/// Changes that are written together or not at all.
+pub(crate) struct Batch<'s> {
+    store: &'s Store,
+    batch: WriteBatch,
+}
+
+impl Batch<'_> {
+    pub(crate) fn put(&mut self, cf: Cf, key: &[u8], value: &[u8]) -> Result<()> {
+        self.batch.put_cf(self.store.family(cf)?, key, value);
+        Ok(())
+    }
+
+    pub(crate) fn delete(&mut self, cf: Cf, key: &[u8]) -> Result<()> {
+        self.batch.delete_cf(self.store.family(cf)?, key);
+        Ok(())
+    }
+
+    pub(crate) fn delete_range(&mut self, cf: Cf, from: &[u8], to: &[u8]) -> Result<()> {
+        self.batch.delete_range_cf(self.store.family(cf)?, from, to);
+        Ok(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.batch.is_empty()
+    }
+
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.batch.size_in_bytes()
+    }
+}

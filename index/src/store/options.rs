@@ -1,0 +1,71 @@
+//! RocksDB's settings, each with its reason.
+
+use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, Options};
+
+use super::column_family::Cf;
+
+/// Bodies from this size on live in blob files, so that compaction does not copy them.
+const BLOB_BYTES_MIN: u64 = 32 * 1024;
+/// A memtable; two of each family may wait for their flush.
+const MEMTABLE_BYTES: usize = 32 * 1024 * 1024;
+/// All memtables together.
+const MEMTABLES_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// The log of the store's own doings is kept this many files long.
+const INFO_LOG_FILES: usize = 4;
+const INFO_LOG_BYTES: usize = 4 * 1024 * 1024;
+
+/// Settings of the store as a whole.
+pub(super) fn database() -> Options {
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    options.create_missing_column_families(true);
+    options.set_db_write_buffer_size(MEMTABLES_BYTES_MAX);
+    options.set_max_background_jobs(2);
+    // 512 open tables hold 10^7 small records; the rest is opened when it is read.
+    options.set_max_open_files(1024);
+    options.set_keep_log_file_num(INFO_LOG_FILES);
+    options.set_max_log_file_size(INFO_LOG_BYTES);
+    // A torn last record of the WAL is one that was never acknowledged; anything else is corruption.
+    options.set_wal_recovery_mode(rocksdb::DBRecoveryMode::TolerateCorruptedTailRecords);
+    options.set_bytes_per_sync(1024 * 1024);
+    options.set_wal_bytes_per_sync(1024 * 1024);
+    options
+}
+
+/// Settings of one column family.
+pub(super) fn column_family(cf: Cf, cache: &Cache) -> ColumnFamilyDescriptor {
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    table.set_format_version(6);
+    table.set_cache_index_and_filter_blocks(true);
+    table.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    let mut options = Options::default();
+    options.set_write_buffer_size(MEMTABLE_BYTES);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_bottommost_compression_type(DBCompressionType::Zstd);
+    match cf {
+        // Point look-ups decide these families: most asked keys are there, some are not.
+        Cf::Contents | Cf::Descriptors | Cf::Aliases | Cf::Tombstones => {
+            table.set_bloom_filter(10.0, false);
+            table.set_block_size(8 * 1024);
+            // A hash index in data blocks spares the binary search of a point look-up.
+            table.set_data_block_index_type(rocksdb::DataBlockIndexType::BinaryAndHash);
+        }
+        Cf::Chunks => table.set_block_size(64 * 1024),
+        Cf::Meta
+        | Cf::List
+        | Cf::Spaces
+        | Cf::Acls
+        | Cf::Changes
+        | Cf::Sources
+        | Cf::Idempotency => table.set_block_size(16 * 1024),
+    }
+    if matches!(cf, Cf::Contents | Cf::Chunks) {
+        options.set_enable_blob_files(true);
+        options.set_min_blob_size(BLOB_BYTES_MIN);
+        options.set_blob_compression_type(DBCompressionType::Lz4);
+        options.set_enable_blob_gc(true);
+    }
+    options.set_block_based_table_factory(&table);
+    ColumnFamilyDescriptor::new(cf.name(), options)
+}

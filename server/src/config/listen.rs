@@ -1,0 +1,49 @@
+//! Where the listeners may listen.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+pub(super) const LISTEN_DEFAULT: SocketAddr =
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7411);
+
+pub(super) const ADMIN_LISTEN_DEFAULT: SocketAddr =
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7412);
+
+/// An address with a port. Names are not looked up: what they mean could change, `localhost` apart.
+pub(super) fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    let literal = match text.strip_prefix("localhost:") {
+        Some(port) => format!("{}:{port}", Ipv4Addr::LOCALHOST),
+        None => text.to_owned(),
+    };
+    literal.parse().map_err(|_| {
+        format!("{text:?} is no address with a port; write one such as \"127.0.0.1:7411\" or \"[::1]:7411\"")
+    })
+}
+
+/// Whether the MCP endpoint may listen here; for `--listen` as well as for the file.
+///
+/// # Errors
+///
+/// The reason: the address is beyond loopback and `unsafe_listen_without_auth` is not set.
+pub fn check_listen(address: SocketAddr, unsafe_listen_without_auth: bool) -> Result<(), String> {
+    if unsafe_listen_without_auth || address.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "{address} is beyond loopback and callers are not authenticated; listen on 127.0.0.1 behind a proxy that \
+         authenticates, or set unsafe_listen_without_auth = true"
+    ))
+}
+
+/// Whether the admin plane may listen here.
+///
+/// # Errors
+///
+/// The reason: the address is beyond loopback, where anyone could write.
+pub fn check_admin_listen(address: SocketAddr) -> Result<(), String> {
+    if address.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "{address} is beyond loopback, where anyone could change resources; use 127.0.0.1"
+    ))
+}

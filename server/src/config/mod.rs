@@ -1,0 +1,205 @@
+//! `pressmark.toml`: raw values as they are written, then one conversion into values that are right.
+//!
+//! [`raw`] is what serde reads and where every key is documented; [`Config`] is what the rest of the program sees. An
+//! error names the file, the line and the key. `docs/configuration.md` lists all keys; a test holds it to [`raw`].
+
+mod data_dir;
+mod error;
+mod listen;
+mod quantity;
+pub mod raw;
+mod validate;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pressmark_index::space::SpaceSettings;
+
+use crate::sources::FolderSource;
+
+pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
+pub use error::ConfigError;
+pub use listen::{check_admin_listen, check_listen};
+
+/// The whole configuration, validated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Listeners and their bounds.
+    pub server: ServerConfig,
+    /// Where and how resources are stored.
+    pub storage: StorageConfig,
+    /// Spaces, in the order of the file; those that only a source names come last.
+    pub spaces: Vec<SpaceConfig>,
+    /// Folders that are indexed and watched.
+    pub sources: Vec<FolderSource>,
+}
+
+/// `[server]`, see [`raw::RawServer`] for what each value means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// Address of the MCP endpoint.
+    pub listen: SocketAddr,
+    /// Address of the admin plane; always loopback.
+    pub admin_listen: SocketAddr,
+    /// Host names, in lower case, that requests may name besides loopback ones.
+    pub allowed_hosts: Vec<String>,
+    /// Whether `listen` may be beyond loopback although callers are not authenticated.
+    pub unsafe_listen_without_auth: bool,
+    /// Bytes of a request's body.
+    pub body_bytes_max: u64,
+    /// Bytes of a reply.
+    pub reply_bytes_max: u64,
+    /// Entries on a page of a list.
+    pub page_items_max: usize,
+    /// Requests in progress.
+    pub concurrent_requests_max: usize,
+    /// Sessions of the revisions that have them.
+    pub sessions_max: usize,
+    /// How long a session lives without a request.
+    pub session_idle: Duration,
+    /// How long a request may take.
+    pub request_timeout: Duration,
+}
+
+/// `[storage]`, see [`raw::RawStorage`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StorageConfig {
+    /// The data directory; `None`: the default one, see [`default_data_dir`].
+    pub path: Option<PathBuf>,
+    /// When a write counts as done.
+    pub durability: Durability,
+    /// Bytes of RocksDB's block cache.
+    pub block_cache_bytes: u64,
+    /// How long it is remembered that a resource was deleted.
+    pub tombstone_retention: Duration,
+    /// How long changes stay in the change log.
+    pub change_log_retention: Duration,
+}
+
+/// When a write counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// When it is on the disk: a power failure loses nothing.
+    Sync,
+    /// When it is with the operating system, which is told to write to the disk this often: a power failure loses at
+    /// most this much time.
+    Interval(Duration),
+}
+
+/// `[[space]]`, see [`raw::RawSpace`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpaceConfig {
+    /// What the engine keeps of it.
+    pub settings: SpaceSettings,
+    /// `[space.columns]`, sorted by column.
+    pub columns: Vec<ColumnMapping>,
+}
+
+/// Where a CSV or TSV column goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnMapping {
+    /// The column's header.
+    pub column: String,
+    /// What it fills.
+    pub target: ColumnTarget,
+}
+
+/// What a column fills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnTarget {
+    /// A field of the resource record.
+    Field(RecordField),
+    /// A variable of the space's template.
+    Variable(String),
+}
+
+/// The fields of the resource record that a column can fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "each is the field of that name in the resource record"
+)]
+pub enum RecordField {
+    Uri,
+    Name,
+    Title,
+    Description,
+    MimeType,
+    Text,
+    Blob,
+    Size,
+    Priority,
+    Audience,
+    LastModified,
+    Pinned,
+    Acl,
+}
+
+/// Judges a space's template; the engine knows which can be matched. The text of a refusal goes into the error.
+pub type TemplateCheck<'a> = &'a dyn Fn(&str) -> Result<(), String>;
+
+impl Config {
+    /// Reads and validates a configuration file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or a key or value in it is wrong.
+    pub fn load(file: &Path, check_template: TemplateCheck<'_>) -> Result<Self, ConfigError> {
+        let text = fs::read_to_string(file).map_err(|error| ConfigError::read(file, error))?;
+        // Relative paths must not change their meaning when the process changes its folder.
+        let absolute = std::path::absolute(file).map_err(|error| ConfigError::read(file, error))?;
+        Self::parse(&text, &absolute, check_template)
+    }
+
+    /// Validates the text of the configuration file `file`; relative paths in it start from the file's folder.
+    ///
+    /// # Errors
+    ///
+    /// When a key or value is wrong.
+    pub fn parse(
+        text: &str,
+        file: &Path,
+        check_template: TemplateCheck<'_>,
+    ) -> Result<Self, ConfigError> {
+        let raw: raw::RawConfig =
+            toml::from_str(text).map_err(|error| ConfigError::toml(file, text, &error))?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        validate::convert(raw, folder, check_template)
+            .map_err(|fault| ConfigError::value(file, text, fault))
+    }
+}
+
+impl Default for Config {
+    /// What holds without a configuration file. An empty file means the same, which a test checks.
+    fn default() -> Self {
+        Self {
+            server: ServerConfig {
+                listen: listen::LISTEN_DEFAULT,
+                admin_listen: listen::ADMIN_LISTEN_DEFAULT,
+                allowed_hosts: Vec::new(),
+                unsafe_listen_without_auth: false,
+                body_bytes_max: 4 * quantity::MIB,
+                reply_bytes_max: 8 * quantity::MIB,
+                page_items_max: 250,
+                concurrent_requests_max: 512,
+                sessions_max: 10_000,
+                session_idle: Duration::from_secs(30 * 60),
+                request_timeout: Duration::from_secs(30),
+            },
+            storage: StorageConfig {
+                path: None,
+                durability: Durability::Sync,
+                block_cache_bytes: 256 * quantity::MIB,
+                tombstone_retention: quantity::days(7),
+                change_log_retention: quantity::days(7),
+            },
+            spaces: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
+}

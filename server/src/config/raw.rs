@@ -1,0 +1,152 @@
+//! The file as it is written: every key, with its unit and default. Unknown keys are refused.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// A number of bytes: an integer, or text with a unit such as `"64 MiB"`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a number of bytes: an integer, or text such as \"64 MiB\""
+)]
+pub enum RawBytes {
+    /// Bytes.
+    Integer(i64),
+    /// With a unit: `B`, `KiB`, `MiB`, `GiB`, `TiB`, `kB`, `MB`, `GB` or `TB`.
+    Text(String),
+}
+
+/// A duration as text, such as `"5m"`. An enum so that another type is answered with the way out.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a duration as text with a unit, such as \"200ms\", \"30s\" or \"5m\""
+)]
+pub enum RawDuration {
+    /// A whole number with a unit: `ms`, `s`, `m`, `h` or `d`.
+    Text(String),
+}
+
+/// A number of things.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "expected a whole number")]
+pub enum RawCount {
+    /// As TOML holds it.
+    Integer(i64),
+}
+
+/// The top level.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawConfig {
+    /// Listeners and their bounds.
+    #[serde(default)]
+    pub server: RawServer,
+    /// Where and how resources are stored.
+    #[serde(default)]
+    pub storage: RawStorage,
+    /// A space: one template with its settings and all resources behind it. Repeatable.
+    #[serde(default)]
+    pub space: Vec<RawSpace>,
+    /// A folder that is indexed and watched. Repeatable.
+    #[serde(default)]
+    pub source: Vec<RawSource>,
+}
+
+/// `[server]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawServer {
+    /// Address and port of the MCP endpoint. Default: `"127.0.0.1:7411"`.
+    pub listen: Option<Spanned<String>>,
+    /// Address and port of the admin plane; loopback only. Default: `"127.0.0.1:7412"`.
+    pub admin_listen: Option<Spanned<String>>,
+    /// Names, each with or without a port, that `Host` and `Origin` may have; loopback names are always in.
+    /// Default: `[]`.
+    pub allowed_hosts: Option<Vec<Spanned<String>>>,
+    /// Allow `listen` beyond loopback although nobody who can reach it is asked who they are. Default: `false`.
+    pub unsafe_listen_without_auth: Option<bool>,
+    /// Largest request body, in bytes; larger ones are answered with 413. Default: `"4 MiB"`.
+    pub body_bytes_max: Option<Spanned<RawBytes>>,
+    /// Largest reply, in bytes; a larger one is an error that says how to read parts. Default: `"8 MiB"`.
+    pub reply_bytes_max: Option<Spanned<RawBytes>>,
+    /// Most entries on a page of a list. Default: `250`.
+    pub page_items_max: Option<Spanned<RawCount>>,
+    /// Most requests in progress; further ones are answered with 503. Default: `512`.
+    pub concurrent_requests_max: Option<Spanned<RawCount>>,
+    /// Most sessions of the revisions that have them; the idlest one ends for a new one. Default: `10000`.
+    pub sessions_max: Option<Spanned<RawCount>>,
+    /// A session without a request for this long ends. Default: `"30m"`.
+    pub session_idle: Option<Spanned<RawDuration>>,
+    /// A request that takes longer is answered with an error. Default: `"30s"`.
+    pub request_timeout: Option<Spanned<RawDuration>>,
+}
+
+/// `[storage]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawStorage {
+    /// The data directory. Default: a folder under `$XDG_DATA_HOME/pressmark`, named after the configuration file.
+    pub path: Option<Spanned<String>>,
+    /// `"sync"`: a write is done when it is on the disk; or an interval such as `"200ms"` at which the disk is
+    /// written, which is what a power failure can lose. Default: `"sync"`.
+    pub durability: Option<Spanned<String>>,
+    /// Memory for blocks of the store, in bytes. Default: `"256 MiB"`.
+    pub block_cache_bytes: Option<Spanned<RawBytes>>,
+    /// How long it is remembered that a resource was deleted. Default: `"7d"`.
+    pub tombstone_retention: Option<Spanned<RawDuration>>,
+    /// How long changes stay readable for those who follow them. Default: `"7d"`.
+    pub change_log_retention: Option<Spanned<RawDuration>>,
+}
+
+/// `[[space]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawSpace {
+    /// The name in commands: 1 to 64 of `a-z`, `0-9`, `_` and `-`. Required.
+    pub name: Spanned<String>,
+    /// The RFC 6570 template of the space's URIs, such as `"pypi://packages/{name}"`. Required.
+    pub uri_template: Spanned<String>,
+    /// The title that people see. Default: none.
+    pub title: Option<String>,
+    /// One line of what is in the space, for people and models. Default: none.
+    pub description: Option<String>,
+    /// The MIME type of resources that have none of their own. Default: none.
+    pub mime_type: Option<Spanned<String>>,
+    /// What `resources/list` shows: `"auto"` (all up to 1,000 resources, above that as `"pinned"`), `"all"`,
+    /// `"pinned"` or `"none"`. Default: `"auto"`.
+    pub list: Option<Spanned<String>>,
+    /// How long clients may take a reply as fresh. Default: `"60s"`.
+    pub ttl: Option<Spanned<RawDuration>>,
+    /// Who may share a cached reply: `"public"` or `"private"`; with an ACL it is always private.
+    /// Default: `"public"`.
+    pub cache_scope: Option<Spanned<String>>,
+    /// What happens to a resource whose URI is another's once escapes are undone: `"refuse"` or `"warn"`.
+    /// Default: `"refuse"`, and `"warn"` for spaces that only a source names.
+    pub alias_clash: Option<Spanned<String>>,
+    /// Headers of CSV and TSV files, each with the record field or `variables.<name>` that the column fills.
+    /// Default: none.
+    #[serde(default)]
+    pub columns: BTreeMap<String, Spanned<String>>,
+}
+
+/// `[[source]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawSource {
+    /// The space of the files, whose template has `{+path}`; one that no `[[space]]` declares becomes
+    /// `docs://<space>/{+path}`. Required.
+    pub space: Spanned<String>,
+    /// The folder. Required.
+    pub path: Spanned<String>,
+    /// Files to serve, as patterns in the syntax of `.gitignore`; `[]`: all. Default: `[]`.
+    #[serde(default)]
+    pub include: Vec<Spanned<String>>,
+    /// Files to leave out, in the same syntax; wins over `include`. Default: `[]`.
+    #[serde(default)]
+    pub exclude: Vec<Spanned<String>>,
+    /// Largest file, in bytes; larger ones are refused. Default: `"64 MiB"`.
+    pub file_bytes_max: Option<Spanned<RawBytes>>,
+}

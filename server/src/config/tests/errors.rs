@@ -1,0 +1,185 @@
+//! The text of each error: file, line, key, what is wrong and the way out.
+
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+
+use crate::config::Config;
+
+/// One error a line, in the order of the texts.
+fn check(texts: &[String], expect: &Expect) {
+    let refuse_double = |template: &str| match template {
+        "x://{a}{b}" => Err("two variables with nothing between them cannot be matched".to_owned()),
+        _ => Ok(()),
+    };
+    let errors: Vec<String> = texts
+        .iter()
+        .map(|text| {
+            let file = Path::new("pressmark.toml");
+            let error = Config::parse(text, file, &refuse_double).unwrap_err();
+            assert!(error.line().is_some() && error.key().is_some(), "{error:?}");
+            error.to_string()
+        })
+        .collect();
+    expect.assert_eq(&errors.join("\n"));
+}
+
+fn server(line: &str) -> String {
+    format!("[server]\n{line}")
+}
+
+fn storage(line: &str) -> String {
+    format!("[storage]\n{line}")
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn space(more: &str) -> String {
+    format!("[[space]]\nname = 'a'\nuri_template = 'a://{{b}}'\n{more}\n")
+}
+
+fn source(more: &str) -> String {
+    format!("\n[[source]]\nspace = 'a'\npath = '/srv/a'\n{more}\n")
+}
+
+#[test]
+fn wrong_keys() {
+    check(
+        &[
+            server("\nlsten = 'x'"),
+            text("[sever]\nlisten = 'x'"),
+            space("[space.column]\na = 'text'"),
+            text("[[source]]\nspace = 'a'"),
+            server("listen = 'x'\nlisten = 'y'"),
+            server("listen = \n"),
+        ],
+        &expect![[r#"
+            pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `concurrent_requests_max`, `sessions_max`, `session_idle`, `request_timeout`
+            pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `space`, `source`
+            pressmark.toml:4: space.column: unknown field `column`, expected one of `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
+            pressmark.toml:1: source: missing field `path`
+            pressmark.toml:3: server.listen: duplicate key
+            pressmark.toml:2: server.listen: string values must be quoted, expected literal string"#]],
+    );
+}
+
+#[test]
+fn wrong_types() {
+    check(
+        &[
+            server("listen = 7411"),
+            server("session_idle = 30"),
+            server("body_bytes_max = true"),
+            server("allowed_hosts = [\n  'a',\n  5,\n]"),
+            server("page_items_max = 'many'"),
+        ],
+        &expect![[r#"
+            pressmark.toml:2: server.listen: invalid type: integer `7411`, expected a string
+            pressmark.toml:2: server.session_idle: expected a duration as text with a unit, such as "200ms", "30s" or "5m"
+            pressmark.toml:2: server.body_bytes_max: expected a number of bytes: an integer, or text such as "64 MiB"
+            pressmark.toml:4: server.allowed_hosts: invalid type: integer `5`, expected a string
+            pressmark.toml:2: server.page_items_max: expected a whole number"#]],
+    );
+}
+
+#[test]
+fn wrong_server_values() {
+    check(
+        &[
+            server("listen = 'example.com:80'"),
+            server("listen = '0.0.0.0:7411'"),
+            server("unsafe_listen_without_auth = true\nadmin_listen = '[::]:7412'"),
+            server("allowed_hosts = ['a',\n'https://b/']"),
+            server("page_items_max = 0"),
+            server("sessions_max = -1"),
+            server("reply_bytes_max = '5 parsecs'"),
+            server("reply_bytes_max = '99999999999 TiB'"),
+            server("reply_bytes_max = -5"),
+            server("request_timeout = '0s'"),
+        ],
+        &expect![[r#"
+            pressmark.toml:2: server.listen: "example.com:80" is no address with a port; write one such as "127.0.0.1:7411" or "[::1]:7411"
+            pressmark.toml:2: server.listen: 0.0.0.0:7411 is beyond loopback and callers are not authenticated; listen on 127.0.0.1 behind a proxy that authenticates, or set unsafe_listen_without_auth = true
+            pressmark.toml:3: server.admin_listen: [::]:7412 is beyond loopback, where anyone could change resources; use 127.0.0.1
+            pressmark.toml:3: server.allowed_hosts: "https://b/" is no host name; write one such as "docs.example.com", without scheme, path or wildcard
+            pressmark.toml:2: server.page_items_max: 0 is not between 1 and 10000
+            pressmark.toml:2: server.sessions_max: -1 is not between 1 and 10000000
+            pressmark.toml:2: server.reply_bytes_max: "5 parsecs" is no number of bytes; write an integer, or one with a unit: "64 MiB", "512 KiB", "2 GB"
+            pressmark.toml:2: server.reply_bytes_max: "99999999999 TiB" is too large
+            pressmark.toml:2: server.reply_bytes_max: must be at least 1 byte
+            pressmark.toml:2: server.request_timeout: must be longer than nothing"#]],
+    );
+}
+
+#[test]
+fn wrong_storage_values() {
+    check(
+        &[
+            storage("durability = 'often'"),
+            storage("durability = '200'"),
+            storage("path = ''"),
+            storage("tombstone_retention = '1.5h'"),
+            storage("tombstone_retention = '99999999999999999999d'"),
+            storage("tombstone_retention = '40000d'"),
+        ],
+        &expect![[r#"
+            pressmark.toml:2: storage.durability: "often" is neither "sync" nor an interval such as "200ms"
+            pressmark.toml:2: storage.durability: "200" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
+            pressmark.toml:2: storage.path: must not be empty
+            pressmark.toml:2: storage.tombstone_retention: "1.5h" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
+            pressmark.toml:2: storage.tombstone_retention: "99999999999999999999d" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
+            pressmark.toml:2: storage.tombstone_retention: "40000d" is longer than 36500 days"#]],
+    );
+}
+
+#[test]
+fn wrong_spaces() {
+    check(
+        &[
+            space("") + &space(""),
+            text("[[space]]\nname = 'Py Pi'\nuri_template = 'a:{b}'"),
+            text("[[space]]\nname = 'a'\nuri_template = 'x://{a}{b}'"),
+            space("list = 'some'"),
+            space("cache_scope = 'shared'"),
+            space("alias_clash = 'ignore'"),
+            space("ttl = '5'"),
+            space("mime_type = 'text'"),
+            space("[space.columns]\na = 'text'\nb = 'body'"),
+            space("[space.columns]\na = 'variables.'"),
+        ],
+        &expect![[r#"
+            pressmark.toml:6: space.name: "a" is the name of an earlier space; give each its own
+            pressmark.toml:2: space.name: "Py Pi" is no name of a space; use 1 to 64 of a-z, 0-9, _ and -
+            pressmark.toml:3: space.uri_template: two variables with nothing between them cannot be matched
+            pressmark.toml:4: space.list: "some" is none of "auto", "all", "pinned", "none"
+            pressmark.toml:4: space.cache_scope: "shared" is none of "public", "private"
+            pressmark.toml:4: space.alias_clash: "ignore" is none of "refuse", "warn"
+            pressmark.toml:4: space.ttl: "5" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
+            pressmark.toml:4: space.mime_type: "text" is no MIME type; write one such as "text/plain"
+            pressmark.toml:6: space.columns: "body" is none of "uri", "name", "title", "description", "mimeType", "text", "blob", "size", "priority", "audience", "lastModified", "pinned", "acl" and no "variables.<name>"
+            pressmark.toml:5: space.columns: names no variable; write "variables.<name>""#]],
+    );
+}
+
+#[test]
+fn wrong_sources() {
+    check(
+        &[
+            text("[[source]]\nspace = 'No Such'\npath = 'x'"),
+            source("") + &source(""),
+            source("include = ['a', 'b[']"),
+            source("exclude = [\n  '!a',\n]"),
+            source("file_bytes_max = 0"),
+            space("") + &source(""),
+        ],
+        &expect![[r#"
+            pressmark.toml:2: source.space: "No Such" is no name of a space; use 1 to 64 of a-z, 0-9, _ and -
+            pressmark.toml:9: source.path: "/srv/a" is a source of "a" already; put the patterns together
+            pressmark.toml:5: source.include: pattern "b[": error parsing glob 'b[': unclosed character class; missing ']'
+            pressmark.toml:6: source.exclude: pattern "!a": begins with !; move it to the other list, or write \! for a name that begins so
+            pressmark.toml:5: source.file_bytes_max: must be at least 1 byte
+            pressmark.toml:7: source.space: "a" has the template "a://{b}", in which a file's path has no place; use a space whose template has {+path}"#]],
+    );
+}

@@ -1,0 +1,446 @@
+//! From raw values to right ones. The first value that cannot be taken ends it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use pressmark_index::space::{AliasClash, CacheScope, ListMode, SpaceSettings};
+use toml::Spanned;
+
+use super::error::Fault;
+use super::listen::{check_admin_listen, check_listen, parse_address};
+use super::quantity::{parse_bytes, parse_duration};
+use super::raw::{
+    RawBytes, RawConfig, RawCount, RawDuration, RawServer, RawSource, RawSpace, RawStorage,
+};
+use super::{
+    ColumnMapping, ColumnTarget, Config, Durability, RecordField, ServerConfig, SpaceConfig,
+    StorageConfig, TemplateCheck,
+};
+use crate::sources::{FolderSource, check_pattern, folder_settings};
+
+/// More entries on a page would make replies that hosts refuse.
+const PAGE_ITEMS_MAX: i64 = 10_000;
+
+/// No count of requests or sessions needs more; a larger one is a mistake.
+const COUNT_MAX: i64 = 10_000_000;
+
+const SPACE_NAME_CHARACTERS_MAX: usize = 64;
+
+pub(super) fn convert(
+    raw: RawConfig,
+    folder: &Path,
+    check_template: TemplateCheck<'_>,
+) -> Result<Config, Fault> {
+    let defaults = Config::default();
+    let server = server(raw.server, defaults.server)?;
+    let storage = storage(raw.storage, defaults.storage, folder)?;
+    let mut spaces = spaces(raw.space, check_template)?;
+    let sources = sources(raw.source, folder, &mut spaces)?;
+    Ok(Config {
+        server,
+        storage,
+        spaces,
+        sources,
+    })
+}
+
+fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Fault> {
+    server.unsafe_listen_without_auth = raw.unsafe_listen_without_auth.unwrap_or(false);
+    set("server.listen", raw.listen, &mut server.listen, |text| {
+        let address = parse_address(&text)?;
+        check_listen(address, server.unsafe_listen_without_auth).map(|()| address)
+    })?;
+    set(
+        "server.admin_listen",
+        raw.admin_listen,
+        &mut server.admin_listen,
+        |text| {
+            let address = parse_address(&text)?;
+            check_admin_listen(address).map(|()| address)
+        },
+    )?;
+    for host in raw.allowed_hosts.unwrap_or_default() {
+        server
+            .allowed_hosts
+            .push(value("server.allowed_hosts", host, |text| {
+                host_name(&text)
+            })?);
+    }
+    set(
+        "server.body_bytes_max",
+        raw.body_bytes_max,
+        &mut server.body_bytes_max,
+        bytes,
+    )?;
+    set(
+        "server.reply_bytes_max",
+        raw.reply_bytes_max,
+        &mut server.reply_bytes_max,
+        bytes,
+    )?;
+    set(
+        "server.page_items_max",
+        raw.page_items_max,
+        &mut server.page_items_max,
+        |number| count(number, PAGE_ITEMS_MAX),
+    )?;
+    let requests = &mut server.concurrent_requests_max;
+    set(
+        "server.concurrent_requests_max",
+        raw.concurrent_requests_max,
+        requests,
+        |number| count(number, COUNT_MAX),
+    )?;
+    set(
+        "server.sessions_max",
+        raw.sessions_max,
+        &mut server.sessions_max,
+        |number| count(number, COUNT_MAX),
+    )?;
+    set(
+        "server.session_idle",
+        raw.session_idle,
+        &mut server.session_idle,
+        positive_duration,
+    )?;
+    set(
+        "server.request_timeout",
+        raw.request_timeout,
+        &mut server.request_timeout,
+        positive_duration,
+    )?;
+    Ok(server)
+}
+
+fn storage(
+    raw: RawStorage,
+    mut storage: StorageConfig,
+    folder: &Path,
+) -> Result<StorageConfig, Fault> {
+    set("storage.path", raw.path, &mut storage.path, |text| {
+        non_empty(&text).map(|()| Some(folder.join(text)))
+    })?;
+    set(
+        "storage.durability",
+        raw.durability,
+        &mut storage.durability,
+        |text| {
+            if text == "sync" {
+                return Ok(Durability::Sync);
+            }
+            positive(&text).map(Durability::Interval).map_err(|detail| {
+                if text.starts_with(|character: char| character.is_ascii_digit()) {
+                    detail
+                } else {
+                    format!("{text:?} is neither \"sync\" nor an interval such as \"200ms\"")
+                }
+            })
+        },
+    )?;
+    set(
+        "storage.block_cache_bytes",
+        raw.block_cache_bytes,
+        &mut storage.block_cache_bytes,
+        bytes,
+    )?;
+    let tombstones = &mut storage.tombstone_retention;
+    set(
+        "storage.tombstone_retention",
+        raw.tombstone_retention,
+        tombstones,
+        duration,
+    )?;
+    let change_log = &mut storage.change_log_retention;
+    set(
+        "storage.change_log_retention",
+        raw.change_log_retention,
+        change_log,
+        duration,
+    )?;
+    Ok(storage)
+}
+
+fn spaces(
+    raw: Vec<RawSpace>,
+    check_template: TemplateCheck<'_>,
+) -> Result<Vec<SpaceConfig>, Fault> {
+    let mut spaces: Vec<SpaceConfig> = Vec::with_capacity(raw.len());
+    for space in raw {
+        let name = value("space.name", space.name, |name| {
+            space_name(&name)?;
+            if spaces.iter().any(|known| known.settings.name == name) {
+                return Err(format!(
+                    "{name:?} is the name of an earlier space; give each its own"
+                ));
+            }
+            Ok(name)
+        })?;
+        let uri_template = value("space.uri_template", space.uri_template, |template| {
+            non_empty(&template)?;
+            check_template(&template).map(|()| template)
+        })?;
+        let mut settings = SpaceSettings::new(name, uri_template);
+        settings.title = space.title;
+        settings.description = space.description;
+        set(
+            "space.mime_type",
+            space.mime_type,
+            &mut settings.mime_type,
+            |text| mime_type(&text).map(|()| Some(text)),
+        )?;
+        set("space.list", space.list, &mut settings.list, |text| {
+            one_of(&text, &LIST_MODES)
+        })?;
+        set("space.ttl", space.ttl, &mut settings.ttl, duration)?;
+        set(
+            "space.cache_scope",
+            space.cache_scope,
+            &mut settings.cache_scope,
+            |text| one_of(&text, &CACHE_SCOPES),
+        )?;
+        set(
+            "space.alias_clash",
+            space.alias_clash,
+            &mut settings.alias_clash,
+            |text| one_of(&text, &ALIAS_CLASHES),
+        )?;
+        let mut columns = Vec::with_capacity(space.columns.len());
+        for (column, target) in space.columns {
+            let target = value("space.columns", target, |text| column_target(&text))?;
+            columns.push(ColumnMapping { column, target });
+        }
+        spaces.push(SpaceConfig { settings, columns });
+    }
+    Ok(spaces)
+}
+
+fn sources(
+    raw: Vec<RawSource>,
+    folder: &Path,
+    spaces: &mut Vec<SpaceConfig>,
+) -> Result<Vec<FolderSource>, Fault> {
+    let mut sources: Vec<FolderSource> = Vec::with_capacity(raw.len());
+    let mut seen = BTreeSet::new();
+    for entry in raw {
+        let space = value("source.space", entry.space, |name| {
+            space_name(&name)?;
+            takes_files(&name, spaces).map(|()| name)
+        })?;
+        let root = value("source.path", entry.path, |text| {
+            non_empty(&text)?;
+            let root = folder.join(&text);
+            if seen.insert((space.clone(), root.clone())) {
+                Ok(root)
+            } else {
+                Err(format!(
+                    "{text:?} is a source of {space:?} already; put the patterns together"
+                ))
+            }
+        })?;
+        let declared = spaces.iter().find(|known| known.settings.name == space);
+        if declared.is_none() {
+            // The title of folder spaces is the folder's name, as with PATHs on the command line.
+            let title = root
+                .file_name()
+                .map(|title| title.to_string_lossy().into_owned());
+            spaces.push(SpaceConfig {
+                settings: folder_settings(&space, title),
+                columns: Vec::new(),
+            });
+        }
+        let mut source = FolderSource::new(space, root);
+        source.include = patterns("source.include", entry.include)?;
+        source.exclude = patterns("source.exclude", entry.exclude)?;
+        set(
+            "source.file_bytes_max",
+            entry.file_bytes_max,
+            &mut source.file_bytes_max,
+            bytes,
+        )?;
+        sources.push(source);
+    }
+    Ok(sources)
+}
+
+/// Whether a space, if it is declared, has a place for the path of a file.
+fn takes_files(name: &str, spaces: &[SpaceConfig]) -> Result<(), String> {
+    let declared = spaces.iter().find(|space| space.settings.name == name);
+    let template = declared.map(|space| space.settings.uri_template.as_str());
+    match template {
+        Some(template) if !template.contains("{+path}") => Err(format!(
+            "{name:?} has the template {template:?}, in which a file's path has no place; \
+             use a space whose template has {{+path}}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The validated value, or the fault with its place.
+fn value<T, U>(
+    key: &'static str,
+    raw: Spanned<T>,
+    validate: impl FnOnce(T) -> Result<U, String>,
+) -> Result<U, Fault> {
+    let span = raw.span();
+    validate(raw.into_inner()).map_err(|detail| Fault { key, span, detail })
+}
+
+/// Replaces a default by what is written, if something is.
+fn set<T, U>(
+    key: &'static str,
+    raw: Option<Spanned<T>>,
+    place: &mut U,
+    validate: impl FnOnce(T) -> Result<U, String>,
+) -> Result<(), Fault> {
+    if let Some(raw) = raw {
+        *place = value(key, raw, validate)?;
+    }
+    Ok(())
+}
+
+fn patterns(key: &'static str, raw: Vec<Spanned<String>>) -> Result<Vec<String>, Fault> {
+    let check = |pattern: String| match check_pattern(&pattern) {
+        Ok(()) => Ok(pattern),
+        Err(error) => Err(error.to_string()),
+    };
+    raw.into_iter()
+        .map(|pattern| value(key, pattern, check))
+        .collect()
+}
+
+const LIST_MODES: [(&str, ListMode); 4] = [
+    ("auto", ListMode::Auto),
+    ("all", ListMode::All),
+    ("pinned", ListMode::Pinned),
+    ("none", ListMode::None),
+];
+
+const CACHE_SCOPES: [(&str, CacheScope); 2] = [
+    ("public", CacheScope::Public),
+    ("private", CacheScope::Private),
+];
+
+const ALIAS_CLASHES: [(&str, AliasClash); 2] =
+    [("refuse", AliasClash::Refuse), ("warn", AliasClash::Warn)];
+
+const RECORD_FIELDS: [(&str, RecordField); 13] = [
+    ("uri", RecordField::Uri),
+    ("name", RecordField::Name),
+    ("title", RecordField::Title),
+    ("description", RecordField::Description),
+    ("mimeType", RecordField::MimeType),
+    ("text", RecordField::Text),
+    ("blob", RecordField::Blob),
+    ("size", RecordField::Size),
+    ("priority", RecordField::Priority),
+    ("audience", RecordField::Audience),
+    ("lastModified", RecordField::LastModified),
+    ("pinned", RecordField::Pinned),
+    ("acl", RecordField::Acl),
+];
+
+fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    choices
+        .iter()
+        .find(|(name, _)| *name == text)
+        .map(|(_, choice)| *choice)
+        .ok_or_else(|| {
+            let names: Vec<String> = choices
+                .iter()
+                .map(|(name, _)| format!("{name:?}"))
+                .collect();
+            format!("{text:?} is none of {}", names.join(", "))
+        })
+}
+
+fn column_target(text: &str) -> Result<ColumnTarget, String> {
+    match text.strip_prefix("variables.") {
+        Some("") => Err("names no variable; write \"variables.<name>\"".to_owned()),
+        Some(name) => Ok(ColumnTarget::Variable(name.to_owned())),
+        None => one_of(text, &RECORD_FIELDS)
+            .map(ColumnTarget::Field)
+            .map_err(|detail| format!("{detail} and no \"variables.<name>\"")),
+    }
+}
+
+fn space_name(name: &str) -> Result<(), String> {
+    let allowed =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    if (1..=SPACE_NAME_CHARACTERS_MAX).contains(&name.len()) && name.bytes().all(allowed) {
+        return Ok(());
+    }
+    Err(format!(
+        "{name:?} is no name of a space; use 1 to 64 of a-z, 0-9, _ and -"
+    ))
+}
+
+/// A name or address, with or without a port; in lower case, as it is compared.
+fn host_name(text: &str) -> Result<String, String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    if text.is_empty() || !text.bytes().all(allowed) {
+        return Err(format!(
+            "{text:?} is no host name; write one such as \"docs.example.com\", without scheme, path or wildcard"
+        ));
+    }
+    Ok(text.to_ascii_lowercase())
+}
+
+fn mime_type(text: &str) -> Result<(), String> {
+    let essence = text.split(';').next().unwrap_or(text).trim();
+    let is_token = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+    };
+    match essence.split_once('/') {
+        Some((kind, subtype)) if is_token(kind) && is_token(subtype) => Ok(()),
+        _ => Err(format!(
+            "{text:?} is no MIME type; write one such as \"text/plain\""
+        )),
+    }
+}
+
+fn bytes(raw: RawBytes) -> Result<u64, String> {
+    let bytes = match raw {
+        RawBytes::Integer(bytes) => u64::try_from(bytes).unwrap_or(0),
+        RawBytes::Text(text) => parse_bytes(&text)?,
+    };
+    if bytes == 0 {
+        Err("must be at least 1 byte".to_owned())
+    } else {
+        Ok(bytes)
+    }
+}
+
+fn count(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String> {
+    let allowed = Some(number).filter(|number| (1..=max).contains(number));
+    allowed
+        .and_then(|number| usize::try_from(number).ok())
+        .ok_or_else(|| format!("{number} is not between 1 and {max}"))
+}
+
+fn duration(RawDuration::Text(text): RawDuration) -> Result<std::time::Duration, String> {
+    parse_duration(&text)
+}
+
+fn positive_duration(RawDuration::Text(text): RawDuration) -> Result<std::time::Duration, String> {
+    positive(&text)
+}
+
+fn positive(text: &str) -> Result<std::time::Duration, String> {
+    let duration = parse_duration(text)?;
+    if duration.is_zero() {
+        Err("must be longer than nothing".to_owned())
+    } else {
+        Ok(duration)
+    }
+}
+
+fn non_empty(text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        Err("must not be empty".to_owned())
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,244 @@
+//! Resource records as people and programs write them: one JSON object a line (NDJSON).
+//!
+//! The fields are those of the `Resource` of the schema plus the contents, the place (`uri`, or
+//! `space` and `variables`), `pinned` and `acl`. A record that is wrong is refused with its field and reason.
+
+use std::collections::BTreeMap;
+
+use pressmark_index::resource::{
+    Address, Annotations, Binding, Body, Part, RawJson, Resource, Role, UnixMillis, Value,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A record as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct RawRecord<'a> {
+    uri: Option<String>,
+    space: Option<String>,
+    variables: Option<BTreeMap<String, RawVariable>>,
+    name: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+    mime_type: Option<String>,
+    text: Option<String>,
+    blob: Option<String>,
+    #[serde(borrow)]
+    contents: Option<Vec<RawPart<'a>>>,
+    #[serde(default)]
+    annotations: RawAnnotations,
+    size: Option<u64>,
+    #[serde(borrow)]
+    icons: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+    #[serde(default)]
+    pinned: bool,
+    acl: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawVariable {
+    String(String),
+    List(Vec<String>),
+    Map(BTreeMap<String, String>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct RawPart<'a> {
+    uri: Option<String>,
+    mime_type: Option<String>,
+    text: Option<String>,
+    blob: Option<String>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct RawAnnotations {
+    #[serde(default)]
+    audience: Vec<String>,
+    priority: Option<f64>,
+    last_modified: Option<String>,
+}
+
+/// Why a line is no record: the field, where it is known, and the reason.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RecordError {
+    /// The field, e.g. `blob`; empty for the record as a whole.
+    pub field: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl std::fmt::Display for RecordError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.field.is_empty() { f.write_str(&self.reason) } else { write!(f, "{}: {}", self.field, self.reason) }
+    }
+}
+
+impl std::error::Error for RecordError {}
+
+fn wrong<T>(field: &str, reason: impl Into<String>) -> Result<T, RecordError> {
+    Err(RecordError { field: field.to_owned(), reason: reason.into() })
+}
+
+/// Reads one line of NDJSON; `default_space` is the space of records that name none.
+///
+/// # Errors
+/// What is wrong, with the field.
+pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> {
+    let raw: RawRecord<'_> = match serde_json::from_slice(line) {
+        Ok(raw) => raw,
+        Err(error) => return wrong("", format!("not a resource record: {error}")),
+    };
+    let space = raw.space.unwrap_or_else(|| default_space.to_owned());
+    if space != default_space {
+        return wrong("space", format!("the record is of the space `{space}`, and `{default_space}` is loaded"));
+    }
+    let address = match (raw.uri, raw.variables) {
+        (Some(uri), None) => Address::Uri(uri),
+        (None, Some(variables)) => Address::Variables(variables.into_iter().map(binding).collect()),
+        (Some(_), Some(_)) => return wrong("variables", "a record has `uri` or `variables`, not both"),
+        (None, None) => return wrong("uri", "a record needs `uri`, or `variables` of the space's template"),
+    };
+    let contents = match (raw.contents, raw.text, raw.blob) {
+        (Some(parts), None, None) => parts.into_iter().map(part).collect::<Result<_, _>>()?,
+        (None, text, blob) => vec![Part { uri: None, mime_type: None, meta: None, body: body(text, blob)? }],
+        (Some(_), _, _) => return wrong("contents", "a record has `contents`, or one of `text` and `blob`"),
+    };
+    Ok(Resource {
+        space,
+        address,
+        name: raw.name,
+        title: raw.title,
+        description: raw.description,
+        mime_type: raw.mime_type,
+        contents,
+        annotations: annotations(raw.annotations)?,
+        size: raw.size,
+        icons: raw.icons.map(|icons| compact(icons, "icons", b'[')).transpose()?,
+        meta: raw.meta.map(|meta| compact(meta, "_meta", b'{')).transpose()?,
+        pinned: raw.pinned,
+        acl: raw.acl,
+        source: None,
+    })
+}
+
+fn binding((name, value): (String, RawVariable)) -> Binding {
+    let value = match value {
+        RawVariable::String(text) => Value::String(text),
+        RawVariable::List(items) => Value::List(items),
+        RawVariable::Map(pairs) => Value::Map(pairs.into_iter().collect()),
+    };
+    Binding { name, value }
+}
+
+fn part(raw: RawPart<'_>) -> Result<Part, RecordError> {
+    Ok(Part {
+        uri: raw.uri,
+        mime_type: raw.mime_type,
+        meta: raw.meta.map(|meta| compact(meta, "contents._meta", b'{')).transpose()?,
+        body: body(raw.text, raw.blob)?,
+    })
+}
+
+fn body(text: Option<String>, blob: Option<String>) -> Result<Body, RecordError> {
+    match (text, blob) {
+        (Some(text), None) => Ok(Body::Text(text)),
+        (None, Some(blob)) => match base64_simd::STANDARD.decode_to_vec(blob) {
+            Ok(bytes) => Ok(Body::Blob(bytes)),
+            Err(_) => wrong("blob", "not base64 of the standard alphabet with padding"),
+        },
+        (Some(_), Some(_)) => wrong("blob", "a record has `text` or `blob`, not both"),
+        (None, None) => wrong("text", "a record needs `text`, `blob` or `contents`"),
+    }
+}
+
+fn annotations(raw: RawAnnotations) -> Result<Annotations, RecordError> {
+    let mut audience = Vec::new();
+    for who in &raw.audience {
+        match who.as_str() {
+            "user" => audience.push(Role::User),
+            "assistant" => audience.push(Role::Assistant),
+            other => return wrong("annotations.audience", format!("`{other}` is neither `user` nor `assistant`")),
+        }
+    }
+    let last_modified = raw.last_modified.as_deref().map(timestamp).transpose()?;
+    Ok(Annotations { audience, priority: raw.priority, last_modified })
+}
+
+/// ISO 8601 with a time zone, e.g. `2025-01-12T15:00:58Z`.
+fn timestamp(text: &str) -> Result<UnixMillis, RecordError> {
+    match text.parse::<jiff::Timestamp>() {
+        Ok(time) => Ok(time.as_millisecond()),
+        Err(_) => wrong(
+            "annotations.lastModified",
+            format!("`{text}` is no time like `2025-01-12T15:00:58Z`"),
+        ),
+    }
+}
+
+/// The JSON without white space, checked to be an array or an object by its first character.
+fn compact(raw: &RawValue, field: &str, opening: u8) -> Result<RawJson, RecordError> {
+    if raw.get().as_bytes().first() != Some(&opening) {
+        let kind = if opening == b'[' { "an array" } else { "an object" };
+        return wrong(field, format!("must be {kind}"));
+    }
+    // Parsed, not only stripped, so that what goes on the wire later is known to be whole.
+    match serde_json::from_str::<serde_json::Value>(raw.get()) {
+        Ok(value) => Ok(RawJson(value.to_string())),
+        Err(error) => wrong(field, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(line: &str, wanted: &Expect) {
+        match parse(line.as_bytes(), "s") {
+            Ok(resource) => wanted.assert_debug_eq(&resource),
+            Err(error) => wanted.assert_eq(&error.to_string()),
+        }
+    }
+
+    #[test]
+    fn all_fields_are_read() {
+        let line = r#"{"uri":"a://b/c","name":"n","title":"t","description":"d","mimeType":"text/x","contents":[{"text":"x"},{"uri":"a://b/c#1","mimeType":"image/png","blob":"AP8=","_meta":{ "k" : 1 }}],"annotations":{"audience":["user","assistant"],"priority":0.5,"lastModified":"2025-01-12T17:00:58+02:00"},"size":3,"icons":[ ],"_meta":{"m":true},"pinned":true,"acl":["g"]}"#;
+        let resource = parse(line.as_bytes(), "s").unwrap();
+        assert_eq!(resource.annotations.last_modified, Some(1_736_694_058_000));
+        assert_eq!(resource.contents.len(), 2);
+        assert_eq!(resource.contents[1].meta, Some(RawJson(r#"{"k":1}"#.into())));
+        assert_eq!(resource.contents[1].body, Body::Blob(vec![0, 255]));
+        assert_eq!(resource.acl, Some(vec!["g".to_owned()]));
+        assert!(resource.pinned);
+    }
+
+    #[test]
+    fn variables_are_strings_lists_or_maps() {
+        let line = r#"{"variables":{"a":"x","b":["y","z"],"c":{"k":"v"}},"text":""}"#;
+        let Address::Variables(bindings) = parse(line.as_bytes(), "s").unwrap().address else { panic!() };
+        assert_eq!(bindings[1].value, Value::List(vec!["y".into(), "z".into()]));
+        assert_eq!(bindings[2].value, Value::Map(vec![("k".into(), "v".into())]));
+    }
+
+    #[test]
+    fn wrong_records_name_the_field_and_the_reason() {
+        check("", &expect!["not a resource record: EOF while parsing a value at line 1 column 0"]);
+        check("[]", &expect!["not a resource record: invalid length 0, expected struct RawRecord with 16 elements at line 1 column 2"]);
+        check(r#"{"uri":"a://b","txt":""}"#, &expect!["not a resource record: unknown field `txt`, expected one of `uri`, `space`, `variables`, `name`, `title`, `description`, `mimeType`, `text`, `blob`, `contents`, `annotations`, `size`, `icons`, `_meta`, `pinned`, `acl` at line 1 column 20"]);
+        check(r#"{"uri":"a://b","uri":"a://c","text":""}"#, &expect!["not a resource record: duplicate field `uri` at line 1 column 20"]);
+        check(r#"{"text":""}"#, &expect!["uri: a record needs `uri`, or `variables` of the space's template"]);
+        check(r#"{"uri":"a://b"}"#, &expect!["text: a record needs `text`, `blob` or `contents`"]);
+        check(r#"{"uri":"a://b","blob":"AP8"}"#, &expect!["blob: not base64 of the standard alphabet with padding"]);
+        check(r#"{"uri":"a://b","text":"","annotations":{"lastModified":"yesterday"}}"#, &expect!["annotations.lastModified: `yesterday` is no time like `2025-01-12T15:00:58Z`"]);
+        check(r#"{"uri":"a://b","text":"","icons":{}}"#, &expect!["icons: must be an array"]);
+        check(r#"{"uri":"a://b","text":"","space":"other"}"#, &expect!["space: the record is of the space `other`, and `s` is loaded"]);
+    }
+}

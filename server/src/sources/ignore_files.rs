@@ -1,0 +1,129 @@
+//! `.gitignore` and `.ignore` files, read through folder handles only.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::beneath::Folder;
+use super::read_file::{ReadOutcome, read_file};
+
+/// In order: a later file's rules win over an earlier one's in the same folder.
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// A larger ignore file is no ignore file.
+const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// The ignore files that hold for a folder: its own and those above it.
+#[derive(Debug, Default)]
+pub(super) struct IgnoreStack {
+    levels: Vec<Level>,
+}
+
+#[derive(Debug)]
+struct Level {
+    rules: Gitignore,
+    place: Place,
+}
+
+/// Where the folder of an ignore file stands, so that paths can be made relative to it.
+#[derive(Debug)]
+enum Place {
+    /// Above the root: the root's path from there.
+    Above(PathBuf),
+    /// The root or beneath it: its path from the root.
+    Beneath(PathBuf),
+}
+
+impl IgnoreStack {
+    /// The ignore files above `root`, up to the root of the git repository that it lies in, if any.
+    pub(super) fn above(root: &Path) -> Self {
+        let mut levels = Vec::new();
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+        if root.join(".git").exists() {
+            return Self::default();
+        }
+        for ancestor in root.ancestors().skip(1) {
+            let Ok(from_there) = root.strip_prefix(ancestor) else {
+                break;
+            };
+            if let Ok(folder) = Folder::open_root(ancestor)
+                && let Some(rules) = read_rules(&folder)
+                && !ignores_root(&rules, from_there)
+            {
+                levels.push(Level {
+                    rules,
+                    place: Place::Above(from_there.to_path_buf()),
+                });
+            }
+            if ancestor.join(".git").exists() {
+                // The nearest folder wins, so it stands last.
+                levels.reverse();
+                return Self { levels };
+            }
+        }
+        Self::default()
+    }
+
+    /// Adds the ignore files of `folder`, which stands at `relative`. Undone by [`IgnoreStack::leave`].
+    pub(super) fn enter(&mut self, folder: &Folder, relative: &str) {
+        let rules = read_rules(folder).unwrap_or_else(Gitignore::empty);
+        self.levels.push(Level {
+            rules,
+            place: Place::Beneath(PathBuf::from(relative)),
+        });
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.levels.pop();
+    }
+
+    /// Whether the entry at `relative` is ignored; the folders above it are taken not to be.
+    pub(super) fn ignores(&self, relative: &str, is_folder: bool) -> bool {
+        let relative = Path::new(relative);
+        for level in self.levels.iter().rev() {
+            let matched = match &level.place {
+                Place::Above(root) => level.rules.matched(root.join(relative), is_folder),
+                Place::Beneath(folder) => {
+                    let inside = relative.strip_prefix(folder).unwrap_or(relative);
+                    level.rules.matched(inside, is_folder)
+                }
+            };
+            match matched {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => {}
+            }
+        }
+        false
+    }
+}
+
+/// Whether the rules ignore the root or a folder between them and the root.
+fn ignores_root(rules: &Gitignore, root: &Path) -> bool {
+    root.ancestors()
+        .filter(|path| !path.as_os_str().is_empty())
+        .any(|path| rules.matched(path, true).is_ignore())
+}
+
+/// The rules of a folder's ignore files. A line that cannot be parsed is passed over, as git does.
+fn read_rules(folder: &Folder) -> Option<Gitignore> {
+    let mut builder = GitignoreBuilder::new("");
+    let mut lines = 0_usize;
+    for name in IGNORE_FILES {
+        let outcome = read_file(folder, OsStr::new(name), IGNORE_FILE_BYTES_MAX);
+        let ReadOutcome::Read(file) = outcome else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&file.bytes);
+        for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+            lines += usize::from(builder.add_line(None, line).is_ok());
+        }
+    }
+    if lines == 0 {
+        None
+    } else {
+        builder.build().ok()
+    }
+}

@@ -1,0 +1,224 @@
+//! Folders as sources: which files are served, what each of them is, and the resource record it becomes.
+//!
+//! The module is synchronous and knows neither the engine nor a transport: [`FolderSource::scan`] hands records to a
+//! sink, and whoever owns the engine puts them in. What is served is decided in this order:
+//!
+//! 1. `exclude` patterns take away, whatever else is said;
+//! 2. `include` patterns, when there are any, are the only way in;
+//! 3. `.gitignore` and `.ignore` files, version-control folders, dependency folders and files that usually hold secrets
+//!    are left out, unless an `include` pattern spells their name out (see [`FolderSource::include`]);
+//! 4. symbolic links are never followed: one that points outside would leave the folder, one that points inside would
+//!    serve a file twice. FIFOs, sockets and devices are passed by.
+//!
+//! Only files that travel with the tree decide: git's global and system-wide settings change nothing, and neither does
+//! `.git/info/exclude`. When the folder lies inside a git repository, the `.gitignore` files between the repository's
+//! root and the folder count as well, except those that would ignore the folder itself (it was asked for by name).
+
+mod beneath;
+mod headline;
+mod ignore_files;
+mod left_out;
+mod media_type;
+mod media_type_table;
+mod mint;
+mod pattern;
+mod read_file;
+mod selection;
+mod slug;
+mod uri_path;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use pressmark_index::resource::Resource;
+
+pub use pattern::check_pattern;
+pub(crate) use slug::slug;
+pub use slug::{folder_settings, folder_spaces};
+
+/// The bound on a file's size when nothing else is said: 64 MiB.
+pub const FILE_BYTES_MAX_DEFAULT: u64 = 64 * 1024 * 1024;
+
+/// A folder whose files are resources of a space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderSource {
+    /// The name of the space that its files belong to.
+    pub space: String,
+    /// The folder. A symbolic link here is followed, since the operator named it; beneath it none is.
+    pub root: PathBuf,
+    /// Patterns in the syntax of `.gitignore`, relative to the folder; empty: every file.
+    ///
+    /// A pattern spells a name out when one of its segments is that name without wildcards, or, for files that usually
+    /// hold secrets, the rule itself, such as `*.pem`. Such a pattern brings in what is otherwise left out.
+    pub include: Vec<String>,
+    /// Patterns in the syntax of `.gitignore`, relative to the folder; they win over everything.
+    pub exclude: Vec<String>,
+    /// Files with more bytes are refused.
+    pub file_bytes_max: u64,
+}
+
+/// What a scan found at one path. Paths are relative to the folder and escaped, as the variable `path` holds them.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time goes to the sink; none is kept"
+)]
+pub enum Scanned {
+    /// A file that is new or looks different from what was known.
+    Changed(Resource),
+    /// A file that looks as it did: its fingerprint is the known one. It was not read.
+    Unchanged {
+        /// The escaped path.
+        path: String,
+    },
+    /// A file, or a folder with everything beneath it (the path then ends in `/`), that cannot be served.
+    ///
+    /// A file that was served before is no longer. A folder is refused for its name, its depth or an error of the
+    /// operating system; what is known beneath it may be kept until it can be read again.
+    Refused {
+        /// The escaped path. Bytes that are not UTF-8 are escaped one by one, so that nothing is lost.
+        path: String,
+        /// What is wrong and the way out, for people.
+        reason: String,
+    },
+    /// Nothing that is served stands at this path. Only [`FolderSource::read_one`] says so; what a scan does not
+    /// mention is gone.
+    Gone {
+        /// The escaped path.
+        path: String,
+    },
+}
+
+/// What a scan saw, in sum.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanReport {
+    /// Files that are served, changed or not.
+    pub files: u64,
+    /// Their sizes in bytes, in sum.
+    pub bytes: u64,
+    /// Files and folders that were refused with a reason.
+    pub refused: u64,
+    /// Files and folders that a rule left out; what is beneath such a folder is not counted.
+    pub left_out: u64,
+}
+
+/// Why a folder cannot be a source at all.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The folder, or file, cannot be opened.
+    #[error("{}: cannot be opened; check that it exists and may be read", path.display())]
+    Open {
+        /// The path as it was given.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Neither a folder nor a regular file.
+    #[error("{}: is neither a folder nor a regular file", path.display())]
+    Kind {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// Two paths that are the same folder.
+    #[error("{}: is the same as {}; name it once", second.display(), first.display())]
+    Duplicate {
+        /// The path that came first, as it was given.
+        first: PathBuf,
+        /// The other one.
+        second: PathBuf,
+    },
+    /// An include or exclude pattern that cannot be parsed.
+    #[error("pattern {pattern:?}: {detail}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+}
+
+impl FolderSource {
+    /// A source of all files of `root`, with the default bounds.
+    pub fn new(space: impl Into<String>, root: impl Into<PathBuf>) -> Self {
+        Self {
+            space: space.into(),
+            root: root.into(),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            file_bytes_max: FILE_BYTES_MAX_DEFAULT,
+        }
+    }
+
+    /// The source's id: the same over restarts, and for every spelling of the same folder.
+    pub fn source_id(&self) -> u64 {
+        // A folder that is not there now keeps the id of the path as written, which is the best that can be said.
+        let root = self
+            .root
+            .canonicalize()
+            .unwrap_or_else(|_| self.root.clone());
+        let hash = blake3::hash(root.as_os_str().as_encoded_bytes());
+        let (id, _) = hash
+            .as_bytes()
+            .split_first_chunk::<8>()
+            .unwrap_or((&[0; 8], &[]));
+        u64::from_be_bytes(*id)
+    }
+
+    /// Walks the whole folder; what the sink is not told of is no longer served.
+    ///
+    /// Entries come folder by folder, sorted by the bytes of their names. `known` returns the fingerprint under which a
+    /// path was last recorded; a file that still has it is not opened. The sink ends the walk with `Break`.
+    ///
+    /// # Errors
+    ///
+    /// When the folder itself cannot be opened, or a pattern is wrong. Whatever is wrong beneath the folder is
+    /// reported as [`Scanned::Refused`] and the walk goes on.
+    pub fn scan(
+        &self,
+        known: &dyn Fn(&str) -> Option<Vec<u8>>,
+        sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
+    ) -> Result<ScanReport, SourceError> {
+        walk::scan(self, Path::new(""), known, sink)
+    }
+
+    /// Walks the sub-folder `relative` only, e.g. one that was moved in. What is not a served folder holds nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`FolderSource::scan`].
+    pub fn scan_beneath(
+        &self,
+        relative: &Path,
+        known: &dyn Fn(&str) -> Option<Vec<u8>>,
+        sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
+    ) -> Result<ScanReport, SourceError> {
+        walk::scan(self, relative, known, sink)
+    }
+
+    /// What stands at `relative` on the disk now, under the same rules as a scan. A folder is [`Scanned::Gone`]: use
+    /// [`FolderSource::scan_beneath`] for it.
+    pub fn read_one(&self, relative: &Path) -> Scanned {
+        walk::read_one(self, relative).unwrap_or_else(|error| Scanned::Refused {
+            path: uri_path::escape_name_bytes(relative.as_os_str().as_encoded_bytes()),
+            reason: chain_text(&error),
+        })
+    }
+}
+
+/// An error with its causes, for a reason that people read.
+fn chain_text(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ": {error}");
+        cause = error.source();
+    }
+    text
+}

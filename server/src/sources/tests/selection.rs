@@ -1,0 +1,331 @@
+//! Which files are served.
+
+use std::fs;
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+use super::{put, refusals, scan_all, served, source, tree};
+
+const KEY: &str =
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\n-----END OPENSSH PRIVATE KEY-----\n";
+const KEY_LINE: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
+
+fn check(include: &[&str], exclude: &[&str], files: &[(&str, &str)], expect: &Expect) {
+    let folder = tree(files);
+    let mut source = source(folder.path());
+    source.include = include.iter().map(|&pattern| pattern.to_owned()).collect();
+    source.exclude = exclude.iter().map(|&pattern| pattern.to_owned()).collect();
+    expect.assert_eq(&served(&source, files));
+}
+
+#[test]
+fn every_file_is_served_and_dot_files_are() {
+    check(
+        &[],
+        &[],
+        &[
+            ("a.md", ""),
+            (".editorconfig", ""),
+            (".github/ci.yml", ""),
+            ("b/c/d", ""),
+            ("e/", ""),
+        ],
+        &expect![[r#"
+            .editorconfig
+            .github/ci.yml
+            a.md
+            b/c/d"#]],
+    );
+}
+
+#[test]
+fn include_and_exclude_patterns() {
+    let files = [
+        ("a.md", ""),
+        ("a.txt", ""),
+        ("drafts/b.md", ""),
+        ("x/drafts/c.md", ""),
+        ("x/d.md", ""),
+        ("y/z/e.txt", ""),
+    ];
+    check(
+        &["**/*.md"],
+        &["**/drafts/**"],
+        &files,
+        &expect![[r#"
+        a.md
+        x/d.md"#]],
+    );
+    check(
+        &["x", "/a.txt"],
+        &["c.md"],
+        &files,
+        &expect![[r#"
+        a.txt
+        x/d.md"#]],
+    );
+    check(
+        &["y/*/e.txt", "{x/d,drafts/b}.md"],
+        &[],
+        &files,
+        &expect![[r#"
+        drafts/b.md
+        x/d.md
+        y/z/e.txt"#]],
+    );
+}
+
+#[test]
+fn ignore_files_are_honoured_without_a_repository() {
+    check(
+        &[],
+        &[],
+        &[
+            (".gitignore", "*.log\n/out/\n!keep.log\n"),
+            ("a.log", ""),
+            ("keep.log", ""),
+            ("out/a.md", ""),
+            ("x/out/a.md", ""),
+            ("x/.gitignore", "!a.log\n"),
+            ("x/a.log", ""),
+            ("x/.ignore", "*.tmp\n"),
+            ("x/b.tmp", ""),
+            ("b.tmp", ""),
+        ],
+        &expect![[r#"
+            .gitignore
+            b.tmp
+            keep.log
+            x/.gitignore
+            x/.ignore
+            x/a.log
+            x/out/a.md"#]],
+    );
+}
+
+#[test]
+fn ignore_files_above_count_within_a_repository_only() {
+    let outer = tree(&[
+        ("repo/.git/HEAD", ""),
+        ("repo/.gitignore", "*.log\n/docs/private\n"),
+        ("repo/.ignore", "docs\n*.md"),
+        ("repo/docs/a.log", ""),
+        ("repo/docs/private/b", ""),
+        ("repo/docs/c.md", ""),
+        (".gitignore", "*.md"),
+    ]);
+    // `.ignore` and `.gitignore` are one set of rules; one that ignores the folder itself is passed over whole.
+    let all = served(&source(&outer.path().join("repo/docs")), &[]);
+    expect![[r#"
+        a.log
+        c.md
+        private/b"#]]
+    .assert_eq(&all);
+    fs::remove_file(outer.path().join("repo/.ignore")).unwrap();
+    expect!["c.md"].assert_eq(&served(&source(&outer.path().join("repo/docs")), &[]));
+}
+
+#[test]
+fn an_ignore_file_that_is_a_link_counts_for_nothing() {
+    let outside = tree(&[("rules", "*.md")]);
+    let folder = tree(&[("a.md", "")]);
+    std::os::unix::fs::symlink(
+        outside.path().join("rules"),
+        folder.path().join(".gitignore"),
+    )
+    .unwrap();
+    expect!["a.md"].assert_eq(&served(&source(folder.path()), &[]));
+}
+
+#[test]
+fn version_control_and_dependencies_are_left_out() {
+    check(
+        &[],
+        &[],
+        &[
+            (".git/config", ""),
+            ("sub/.git", "gitdir: elsewhere"),
+            (".hg/x", ""),
+            (".svn/x", ""),
+            (".jj/x", ""),
+            ("CVS/Entries", ""),
+            ("hr/CVS/applicant.md", ""),
+            ("node_modules/x/readme.md", ""),
+            ("src/__pycache__/x.py", ""),
+            (".venv/x", ""),
+            ("env/pyvenv.cfg", ""),
+            ("env/lib/x.py", ""),
+            ("rust/Cargo.toml", ""),
+            ("rust/target/debug/x", ""),
+            ("sales/target/2026.md", ""),
+            ("go/go.mod", ""),
+            ("go/vendor/x.go", ""),
+            ("purchasing/vendor/list.md", ""),
+        ],
+        &expect![[r#"
+            go/go.mod
+            hr/CVS/applicant.md
+            purchasing/vendor/list.md
+            rust/Cargo.toml
+            sales/target/2026.md"#]],
+    );
+}
+
+#[test]
+fn secrets_are_left_out_by_name() {
+    check(
+        &[],
+        &[],
+        &[
+            (".env", ""),
+            (".env.local", ""),
+            ("prod.env", ""),
+            ("ssh/id_rsa", ""),
+            ("ssh/id_rsa.pub", ""),
+            ("ssh/ID_ED25519", ""),
+            ("tls/server.pem", ""),
+            ("tls/Server.KEY", ""),
+            (".netrc", ""),
+            (".pgpass", ""),
+            (".aws/credentials", ""),
+            ("credentials.json", ""),
+            ("credentials.md", ""),
+            ("environment.md", ""),
+        ],
+        &expect![[r#"
+            credentials.md
+            environment.md
+            ssh/id_rsa.pub"#]],
+    );
+}
+
+#[test]
+fn secrets_are_refused_by_content() {
+    let folder = tree(&[
+        ("key", KEY),
+        ("bom", &format!("\u{feff}\n{KEY}")),
+        (
+            "account.json",
+            &format!(r#"{{"k": "-----BEGIN PRIVATE KEY-----\n{KEY_LINE}\n"}}"#),
+        ),
+        (
+            "old.txt",
+            &format!("x\n-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4\n\n{KEY_LINE}\n"),
+        ),
+        (
+            "howto.md",
+            "# Keys\n\n```\n-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n```\n",
+        ),
+        ("public.txt", "-----BEGIN PUBLIC KEY-----\nabc"),
+        (".npmrc", "//registry.example/:_authToken=npm_abc\n"),
+        (
+            "a/.npmrc",
+            "//registry.example/:_authToken=${NPM_TOKEN}\n# _auth=x\nfund=false\n",
+        ),
+        (".pypirc", "[pypi]\nusername = a\npassword = b\n"),
+        ("b/.pypirc", "[pypi]\nusername = a\n"),
+    ]);
+    expect![[r#"
+        a/.npmrc
+        b/.pypirc
+        howto.md
+        public.txt"#]]
+    .assert_eq(&served(&source(folder.path()), &[]));
+    let lines: Vec<String> = refusals(&source(folder.path()))
+        .into_iter()
+        .map(|(path, reason)| format!("{path}: {reason}"))
+        .collect();
+    expect![[r#"
+        .npmrc: holds a token or password; include it by name to serve it
+        .pypirc: holds a token or password; include it by name to serve it
+        account.json: holds a private key; include it by name to serve it
+        bom: holds a private key; include it by name to serve it
+        key: holds a private key; include it by name to serve it
+        old.txt: holds a private key; include it by name to serve it"#]]
+    .assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn only_a_pattern_that_spells_a_name_out_brings_it_in() {
+    let files = [
+        (".env", ""),
+        (".env.local", ""),
+        ("a.pem", ""),
+        ("key", KEY),
+        ("credentials.json", ""),
+        ("node_modules/x/a.js", ""),
+        ("node_modules/y/node_modules/x/a.js", ""),
+        ("b.md", ""),
+        (".gitignore", "build\nb.md\n"),
+        ("build/out.md", ""),
+        ("build/out.txt", ""),
+    ];
+    check(&["**"], &[], &files, &expect![".gitignore"]);
+    check(
+        &["*", ".env", "*.pem", "key"],
+        &[],
+        &files,
+        &expect![[r#"
+        .env
+        .gitignore
+        a.pem
+        key"#]],
+    );
+    check(&["*.json", ".env*", "b.md"], &[], &files, &expect!["b.md"]);
+    check(
+        &["**", "node_modules/x/**", "build/*.md"],
+        &[],
+        &files,
+        &expect![[r#"
+        .gitignore
+        build/out.md
+        node_modules/x/a.js"#]],
+    );
+    check(
+        &[".env", "build"],
+        &[".env"],
+        &files,
+        &expect![[r#"
+        build/out.md
+        build/out.txt"#]],
+    );
+}
+
+#[test]
+fn what_is_left_out_is_counted_and_refusals_too() {
+    let folder = tree(&[
+        ("a.md", "12345"),
+        (".git/x", ""),
+        ("node_modules/a/b", ""),
+        (".env", ""),
+        ("k", KEY),
+    ]);
+    let (_, report) = scan_all(&source(folder.path()));
+    expect![[r#"
+        ScanReport {
+            files: 1,
+            bytes: 5,
+            refused: 1,
+            left_out: 3,
+        }
+    "#]]
+    .assert_debug_eq(&report);
+}
+
+#[test]
+fn patterns_that_cannot_match_keep_the_walk_out() {
+    // A folder that cannot be listed would be refused, if it were entered.
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), "only/a.md", b"");
+    put(folder.path(), "only/deep/b.md", b"");
+    put(folder.path(), "else/c.md", b"");
+    let mut source = source(folder.path());
+    source.include = vec!["only/*.md".to_owned()];
+    let (_, report) = scan_all(&source);
+    assert_eq!(
+        (report.files, report.left_out),
+        (1, 2),
+        "the folders `else` and `only/deep` or its file"
+    );
+}

@@ -1,0 +1,330 @@
+//! Walking a folder by handles, in a fixed order.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Component, Path};
+use std::rc::Rc;
+
+use pressmark_index::resource::SourceMark;
+
+use super::beneath::{EntryKind, EntryStat, Folder};
+use super::ignore_files::IgnoreStack;
+use super::left_out::secret_content;
+use super::mint::{fingerprint, mint};
+use super::read_file::{ReadOutcome, read_file, too_large};
+use super::selection::{FileVerdict, Selection, Way};
+use super::uri_path::{escape_name_bytes, escape_path};
+use super::{FolderSource, ScanReport, Scanned, SourceError};
+
+/// Folders within folders: each level holds a file descriptor and a stack frame while it is walked.
+const DEPTH_MAX: usize = 128;
+
+const NOT_UTF8: &str = "its name is not UTF-8, which a URI cannot say; rename it to serve it";
+
+pub(super) fn scan(
+    source: &FolderSource,
+    start: &Path,
+    known: &dyn Fn(&str) -> Option<Vec<u8>>,
+    sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
+) -> Result<ScanReport, SourceError> {
+    let mut entry = Entry::root(source)?;
+    let mut walk = Walk {
+        source,
+        source_id: source.source_id(),
+        known,
+        sink,
+        report: ScanReport::default(),
+    };
+    // Nobody needs to know whether the sink ended the walk: it was the sink that did.
+    let _ = match entry.descend_all(start) {
+        Ok(true) => walk.folder(&mut entry),
+        // A folder that is not served holds nothing.
+        Ok(false) => ControlFlow::Continue(()),
+        Err(error) => {
+            let path = escape_name_bytes(start.as_os_str().as_encoded_bytes());
+            walk.refuse(format!("{path}/"), format!("cannot be opened: {error}"))
+        }
+    };
+    Ok(walk.report)
+}
+
+pub(super) fn read_one(source: &FolderSource, relative: &Path) -> Result<Scanned, SourceError> {
+    let escaped = escape_name_bytes(relative.as_os_str().as_encoded_bytes());
+    let gone = Scanned::Gone {
+        path: escaped.clone(),
+    };
+    let refused = |reason: &str| Scanned::Refused {
+        path: escaped.clone(),
+        reason: reason.to_owned(),
+    };
+    let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
+        return Ok(refused("is not a path beneath the folder"));
+    };
+    if !relative
+        .components()
+        .all(|component| matches!(component, Component::Normal(_)))
+    {
+        return Ok(refused("is not a path beneath the folder"));
+    }
+    if relative.to_str().is_none() {
+        return Ok(refused(NOT_UTF8));
+    }
+    let mut entry = Entry::root(source)?;
+    // An error is not an absence: a document must not vanish because file descriptors ran out.
+    let stat = match entry.descend_all(parent) {
+        Ok(true) => entry.folder.stat(name),
+        Ok(false) => return Ok(gone),
+        Err(error) => Err(error),
+    };
+    let stat = match stat {
+        Ok(stat) => stat,
+        Err(error) if is_gone(&error) => return Ok(gone),
+        Err(error) => return Ok(refused(&format!("cannot be looked at: {error}"))),
+    };
+    let mut found = None;
+    let mut walk = Walk {
+        source,
+        source_id: source.source_id(),
+        known: &|_| None,
+        sink: &mut |scanned| {
+            found = Some(scanned);
+            ControlFlow::Continue(())
+        },
+        report: ScanReport::default(),
+    };
+    if stat.kind == EntryKind::File
+        && let Some(name) = name.to_str()
+    {
+        let _ = walk.file(&entry, name, &stat);
+    }
+    Ok(found.unwrap_or(gone))
+}
+
+/// A folder on the way, with what holds in it.
+struct Entry {
+    folder: Folder,
+    /// Its path from the root, decoded; empty for the root.
+    relative: String,
+    depth: usize,
+    selection: Rc<Selection>,
+    way: Way,
+    ignored: IgnoreStack,
+}
+
+impl Entry {
+    fn root(source: &FolderSource) -> Result<Self, SourceError> {
+        let selection = Selection::new(source)?;
+        let folder = Folder::open_root(&source.root).map_err(|error| SourceError::Open {
+            path: source.root.clone(),
+            source: error,
+        })?;
+        let mut ignored = IgnoreStack::above(&source.root);
+        ignored.enter(&folder, "");
+        let way = selection.way();
+        Ok(Self {
+            folder,
+            relative: String::new(),
+            depth: 0,
+            selection: selection.into(),
+            way,
+            ignored,
+        })
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        if self.relative.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}/{name}", self.relative)
+        }
+    }
+
+    /// Goes down to `path`; `false` when a folder on the way is not there or not served.
+    fn descend_all(&mut self, path: &Path) -> io::Result<bool> {
+        for component in path.components() {
+            let Component::Normal(name) = component else {
+                return Ok(false);
+            };
+            let Some(relative) = name.to_str().map(|name| self.path_of(name)) else {
+                return Ok(false);
+            };
+            let way = self
+                .selection
+                .enter(&self.way, &self.ignored, &self.folder, &relative);
+            let Some(way) = way.filter(|_| self.depth < DEPTH_MAX) else {
+                return Ok(false);
+            };
+            let folder = match self.folder.open_folder(name) {
+                Ok(folder) => folder,
+                Err(error) if is_gone(&error) => return Ok(false),
+                Err(error) => return Err(error),
+            };
+            self.ignored.enter(&folder, &relative);
+            (self.folder, self.relative, self.way) = (folder, relative, way);
+            self.depth += 1;
+        }
+        Ok(true)
+    }
+}
+
+struct Walk<'a> {
+    source: &'a FolderSource,
+    source_id: u64,
+    known: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+    sink: &'a mut dyn FnMut(Scanned) -> ControlFlow<()>,
+    report: ScanReport,
+}
+
+impl Walk<'_> {
+    /// Everything beneath `entry`, in the order of names.
+    fn folder(&mut self, entry: &mut Entry) -> ControlFlow<()> {
+        let names = match entry.folder.names() {
+            Ok(names) => names,
+            Err(error) => {
+                return self.refuse_folder(&entry.relative, &format!("cannot be listed: {error}"));
+            }
+        };
+        for name in names {
+            self.name(entry, &name)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn name(&mut self, entry: &mut Entry, name: &OsString) -> ControlFlow<()> {
+        let stat = match entry.folder.stat(name) {
+            Ok(stat) => stat,
+            // It went away since the folder was listed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return ControlFlow::Continue(());
+            }
+            Err(error) => {
+                let path = escaped_beneath(entry, name);
+                return self.refuse(path, format!("cannot be looked at: {error}"));
+            }
+        };
+        let Some(utf8) = name.to_str() else {
+            let folder_mark = if stat.kind == EntryKind::Folder {
+                "/"
+            } else {
+                ""
+            };
+            let path = format!("{}{folder_mark}", escaped_beneath(entry, name));
+            return match stat.kind {
+                EntryKind::Folder | EntryKind::File => self.refuse(path, NOT_UTF8.to_owned()),
+                EntryKind::Link | EntryKind::Special => self.leave_out(),
+            };
+        };
+        match stat.kind {
+            EntryKind::Folder => self.sub_folder(entry, utf8),
+            EntryKind::File => self.file(entry, utf8, &stat),
+            EntryKind::Link | EntryKind::Special => self.leave_out(),
+        }
+    }
+
+    fn sub_folder(&mut self, entry: &mut Entry, name: &str) -> ControlFlow<()> {
+        let relative = entry.path_of(name);
+        let way = entry
+            .selection
+            .enter(&entry.way, &entry.ignored, &entry.folder, &relative);
+        let Some(way) = way else {
+            return self.leave_out();
+        };
+        if entry.depth == DEPTH_MAX {
+            let reason =
+                format!("lies more than {DEPTH_MAX} folders deep; serve a folder further down");
+            return self.refuse_folder(&relative, &reason);
+        }
+        let folder = match entry.folder.open_folder(OsStr::new(name)) {
+            Ok(folder) => folder,
+            Err(error) if is_gone(&error) => return ControlFlow::Continue(()),
+            Err(error) => {
+                return self.refuse_folder(&relative, &format!("cannot be opened: {error}"));
+            }
+        };
+        let mut ignored = std::mem::take(&mut entry.ignored);
+        ignored.enter(&folder, &relative);
+        let selection = entry.selection.clone();
+        let mut below = Entry {
+            folder,
+            relative,
+            depth: entry.depth + 1,
+            selection,
+            way,
+            ignored,
+        };
+        let flow = self.folder(&mut below);
+        entry.ignored = below.ignored;
+        entry.ignored.leave();
+        flow
+    }
+
+    fn file(&mut self, entry: &Entry, name: &str, stat: &EntryStat) -> ControlFlow<()> {
+        let relative = entry.path_of(name);
+        let verdict = entry.selection.judge(&entry.way, &entry.ignored, &relative);
+        if verdict == FileVerdict::LeaveOut {
+            return self.leave_out();
+        }
+        let path = escape_path(&relative);
+        if stat.bytes > self.source.file_bytes_max {
+            return self.refuse(path, too_large(stat.bytes, self.source.file_bytes_max));
+        }
+        let named = verdict == FileVerdict::ServeNamed;
+        if (self.known)(&path).is_some_and(|known| known == fingerprint(named, stat)) {
+            self.count(stat.bytes);
+            return (self.sink)(Scanned::Unchanged { path });
+        }
+        match read_file(&entry.folder, OsStr::new(name), self.source.file_bytes_max) {
+            ReadOutcome::Gone => ControlFlow::Continue(()),
+            ReadOutcome::Refused(reason) => self.refuse(path, reason),
+            ReadOutcome::Read(file) => {
+                if !named && let Some(secret) = secret_content(name, &file.bytes) {
+                    return self.refuse(path, format!("{secret}; include it by name to serve it"));
+                }
+                self.count(file.stat.bytes);
+                let mark = SourceMark {
+                    source_id: self.source_id,
+                    fingerprint: fingerprint(named, &file.stat),
+                };
+                let resource = mint(&self.source.space, &relative, path, file, mark);
+                (self.sink)(Scanned::Changed(resource))
+            }
+        }
+    }
+
+    fn count(&mut self, bytes: u64) {
+        self.report.files += 1;
+        self.report.bytes += bytes;
+    }
+
+    fn leave_out(&mut self) -> ControlFlow<()> {
+        self.report.left_out += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn refuse(&mut self, path: String, reason: String) -> ControlFlow<()> {
+        self.report.refused += 1;
+        (self.sink)(Scanned::Refused { path, reason })
+    }
+
+    fn refuse_folder(&mut self, relative: &str, reason: &str) -> ControlFlow<()> {
+        self.refuse(format!("{}/", escape_path(relative)), reason.to_owned())
+    }
+}
+
+fn escaped_beneath(entry: &Entry, name: &OsStr) -> String {
+    let name = escape_name_bytes(name.as_encoded_bytes());
+    if entry.relative.is_empty() {
+        name
+    } else {
+        format!("{}/{name}", escape_path(&entry.relative))
+    }
+}
+
+/// Whether the folder went away, or became something else, since it was looked at.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    ) || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Runs all checks and tests, each as a stage with its name and its time, and sums up at the end.
+# A failing stage does not keep the later ones from running, unless they need what it makes.
+set -uo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+cd "$root" || exit 1
+
+failed=()
+# usage: stage NAME COMMAND ...
+stage() {
+  local name=$1 began=$SECONDS
+  shift
+  echo
+  echo "=== $name"
+  if "$@"; then
+    echo "=== $name: ok, $((SECONDS - began)) s"
+  else
+    failed+=("$name")
+    echo "=== $name: FAILED, $((SECONDS - began)) s"
+    return 1
+  fi
+}
+
+unit_tests() {
+  # nextest runs each test in a process of its own and says which one hangs; it has no doc tests.
+  if cargo nextest --version >/dev/null 2>&1; then
+    cargo nextest run --locked --workspace --no-fail-fast && cargo test --locked --workspace --doc
+  else
+    cargo test --locked --workspace --no-fail-fast
+  fi
+}
+
+dependencies() {
+  local deny
+  deny=$(tools/setup-cargo-deny.sh) && "$deny" --locked --log-level error check licenses bans sources
+}
+
+build_server() {
+  cargo build --locked --package pressmark
+}
+
+stage "setup" tools/setup.sh || exit 1
+stage "setup of the clients" tools/setup-clients.sh
+stage "format" cargo fmt --all --check
+stage "tidy" python3 tools/tidy.py
+stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
+stage "dependencies" dependencies
+stage "tests" unit_tests
+if stage "server" build_server; then
+  PRESSMARK_BIN=$(cargo metadata --locked --no-deps --format-version 1 |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/debug/pressmark
+  export PRESSMARK_BIN
+  stage "conformance" tests/conformance/run.sh
+  stage "clients" tests/clients/run.sh
+fi
+
+echo
+if [ ${#failed[@]} -gt 0 ]; then
+  echo "failed: $(IFS=,; echo "${failed[*]}")"
+  exit 1
+fi
+echo "all stages passed in $SECONDS s"
