@@ -78,6 +78,11 @@ impl Contents {
         asked_uri.len() + body + ENTRY_OVERHEAD_BYTES
     }
 
+    /// Whether it is the listing of a folder-like URI.
+    pub fn is_folder(&self) -> bool {
+        matches!(self.found, Found::Folder { .. })
+    }
+
     /// Whether the listing of a folder was cut at its bound.
     pub fn truncated(&self) -> bool {
         matches!(self.found, Found::Folder { truncated: true, .. })

@@ -113,7 +113,8 @@ impl Engine {
         let acls = AclTable::load(&store)?;
         let catalog = Arc::new(load_catalog(&store)?);
         let shared = Arc::new(Shared::new(store, acls, Arc::clone(&catalog)));
-        let mut state = WriterState::load(&shared.store, &shared.acls, catalog, options.change_log_retention)?;
+        let mut state =
+            WriterState::load(&shared.store, &shared.acls, catalog, options.change_log_retention)?;
         shared.publish(&mut state);
         let interrupted: Vec<String> =
             state.catalog.removing().iter().map(|space| space.settings.name.clone()).collect();

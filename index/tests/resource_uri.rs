@@ -41,18 +41,13 @@ fn found(stored: &str, asked: &str) -> bool {
     };
     let alias = alias_of(stored);
     *asked == *stored
-        || alias_candidates(&asked)
-            .iter()
-            .any(|one| Some(one) == alias.as_ref() || one == stored)
+        || alias_candidates(&asked).iter().any(|one| Some(one) == alias.as_ref() || one == stored)
 }
 
 #[test]
 fn a_plain_uri_is_borrowed() {
     let check = |uri| {
-        assert!(
-            matches!(normalise(uri), Ok(Cow::Borrowed(same)) if same == uri),
-            "{uri}"
-        );
+        assert!(matches!(normalise(uri), Ok(Cow::Borrowed(same)) if same == uri), "{uri}");
     };
     check("docs://handbook/guide/install.md");
     check("docs://handbook/a%2Fb%20c?x=1&y=%26#line=1,2");
@@ -65,14 +60,8 @@ fn a_plain_uri_is_borrowed() {
 fn what_is_asked_is_normalised_leniently() {
     let check = |uri, expected: &str| assert_eq!(normalise(uri).unwrap(), expected);
     check("DOCS://Handbook/%7Ea/%2fb", "docs://handbook/~a/%2Fb");
-    check(
-        "docs://handbook/日本 x",
-        "docs://handbook/%E6%97%A5%E6%9C%AC%20x",
-    );
-    check(
-        "docs://handbook/100%_done.txt",
-        "docs://handbook/100%_done.txt",
-    );
+    check("docs://handbook/日本 x", "docs://handbook/%E6%97%A5%E6%9C%AC%20x");
+    check("docs://handbook/100%_done.txt", "docs://handbook/100%_done.txt");
     check("docs://handbook/a/../b", "docs://handbook/b");
     check("file://localhost/x", "file:///x");
 }
@@ -89,29 +78,18 @@ fn what_is_no_uri_is_refused_with_its_kind() {
     check("docs://a/%65E5%672C%E9", "not UTF-8");
     check("file://elsewhere/x", "another machine");
     let long = format!("docs://{}", "x".repeat(URI_BYTES_MAX));
+    assert_eq!(normalise(&long).unwrap_err().kind(), ErrorKind::LimitExceeded);
     assert_eq!(
-        normalise(&long).unwrap_err().kind(),
-        ErrorKind::LimitExceeded
-    );
-    assert_eq!(
-        normalise_strict(&"é".repeat(URI_BYTES_MAX / 2))
-            .unwrap_err()
-            .kind(),
+        normalise_strict(&"é".repeat(URI_BYTES_MAX / 2)).unwrap_err().kind(),
         ErrorKind::InvalidUri
     );
     let grows = format!("docs://a/{}", "é".repeat(URI_BYTES_MAX / 4));
-    assert_eq!(
-        normalise_strict(&grows).unwrap_err().kind(),
-        ErrorKind::LimitExceeded
-    );
+    assert_eq!(normalise_strict(&grows).unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
 
 #[test]
 fn what_is_stored_is_normalised_strictly() {
-    assert_eq!(
-        normalise_strict("Docs://A/%7e é").unwrap(),
-        "docs://a/~%20%C3%A9"
-    );
+    assert_eq!(normalise_strict("Docs://A/%7e é").unwrap(), "docs://a/~%20%C3%A9");
     let check = |uri: &str, hint: &str| {
         let error = normalise_strict(uri).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidUri);

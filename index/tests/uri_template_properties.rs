@@ -1,9 +1,6 @@
 //! What holds of every template and every value.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests stand outside of test functions"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests stand outside of test functions")]
 
 use pressmark_index::resource::{Binding, Value};
 use pressmark_index::resource_uri::normalise_strict;

@@ -123,7 +123,11 @@ pub fn index_source(
     };
     let scanned = source.scan(&known, &mut |scanned| {
         pass.take(scanned);
-        if pass.failed.is_some() || shutdown.has_begun() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if pass.failed.is_some() || shutdown.has_begun() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     pass.indexed.scan = scanned?;
     pass.flush();
@@ -189,9 +193,7 @@ impl Pass<'_> {
         }
         self.indexed.scan.refused += 1;
         if path.ends_with('/') {
-            if let Some(uri) = uri_of(&self.space, path) {
-                self.unread_folders.push(uri);
-            }
+            self.unread_folders.extend(uri_of(&self.space, path));
         }
     }
 
@@ -210,7 +212,8 @@ impl Pass<'_> {
                     match result {
                         Ok(applied) => {
                             self.seen.insert(short_hash(&applied.uri));
-                            self.indexed.changed += u64::from(applied.outcome != Outcome::Unchanged);
+                            self.indexed.changed +=
+                                u64::from(applied.outcome != Outcome::Unchanged);
                             if let Some(warning) = applied.warning {
                                 tracing::warn!("{}: {warning}", applied.uri);
                             }
@@ -230,7 +233,11 @@ impl Pass<'_> {
         let mut gone = Vec::new();
         self.engine.each_of_source(self.source_id, |uri| {
             let unread = self.unread_folders.iter().any(|folder| uri.starts_with(folder.as_str()));
-            if !unread && !self.seen.contains(&short_hash(uri)) {
+            // Two spaces may share a folder, and so a source id.
+            if !unread
+                && !self.seen.contains(&short_hash(uri))
+                && self.engine.space_of(uri)? == Some(self.space.id)
+            {
                 gone.push(uri.to_owned());
             }
             Ok(())
@@ -243,8 +250,11 @@ impl Pass<'_> {
 /// Deletes what came from sources that are not configured any more, in the spaces that have sources.
 fn forget_other_sources(engine: &Engine, sources: &[FolderSource]) -> Result<(), Error> {
     let catalog = engine.spaces();
-    let spaces: HashSet<_> =
-        sources.iter().filter_map(|source| catalog.by_name(&source.space)).map(|space| space.id).collect();
+    let spaces: HashSet<_> = sources
+        .iter()
+        .filter_map(|source| catalog.by_name(&source.space))
+        .map(|space| space.id)
+        .collect();
     let configured: HashSet<_> = sources.iter().map(FolderSource::source_id).collect();
     for source_id in engine.source_ids()?.into_iter().filter(|id| !configured.contains(id)) {
         let mut gone = Vec::new();

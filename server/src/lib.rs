@@ -25,4 +25,9 @@ pub mod shutdown;
 pub mod telemetry;
 
 pub mod config;
+pub mod indexer;
+pub mod records;
 pub mod sources;
+
+pub mod app;
+pub mod cli;

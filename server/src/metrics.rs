@@ -73,6 +73,10 @@ pub struct Metrics {
     pub sessions_refused: Counter,
     /// Work that waits for a thread of the engine's pool.
     pub pool_queue: Gauge,
+    /// Folders that are being scanned.
+    pub source_scans_running: Gauge,
+    /// Files that were handed to the engine.
+    pub source_files_indexed: Counter,
 }
 
 /// What happened to one message.
@@ -108,6 +112,8 @@ impl Metrics {
             sessions: Gauge::default(),
             sessions_refused: Counter::default(),
             pool_queue: Gauge::default(),
+            source_scans_running: Gauge::default(),
+            source_files_indexed: Counter::default(),
         };
         metrics.register();
         metrics
@@ -143,6 +149,16 @@ impl Metrics {
             "engine_pool_queue",
             "Work that waits for a thread of the engine's pool",
             self.pool_queue.clone(),
+        );
+        registry.register(
+            "source_scans_running",
+            "Folders being scanned",
+            self.source_scans_running.clone(),
+        );
+        registry.register(
+            "source_files_indexed",
+            "Files handed to the engine",
+            self.source_files_indexed.clone(),
         );
     }
 

@@ -77,7 +77,11 @@ pub struct RecordError {
 
 impl std::fmt::Display for RecordError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.field.is_empty() { f.write_str(&self.reason) } else { write!(f, "{}: {}", self.field, self.reason) }
+        if self.field.is_empty() {
+            f.write_str(&self.reason)
+        } else {
+            write!(f, "{}: {}", self.field, self.reason)
+        }
     }
 }
 
@@ -98,18 +102,29 @@ pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> 
     };
     let space = raw.space.unwrap_or_else(|| default_space.to_owned());
     if space != default_space {
-        return wrong("space", format!("the record is of the space `{space}`, and `{default_space}` is loaded"));
+        return wrong(
+            "space",
+            format!("the record is of the space `{space}`, and `{default_space}` is loaded"),
+        );
     }
     let address = match (raw.uri, raw.variables) {
         (Some(uri), None) => Address::Uri(uri),
         (None, Some(variables)) => Address::Variables(variables.into_iter().map(binding).collect()),
-        (Some(_), Some(_)) => return wrong("variables", "a record has `uri` or `variables`, not both"),
-        (None, None) => return wrong("uri", "a record needs `uri`, or `variables` of the space's template"),
+        (Some(_), Some(_)) => {
+            return wrong("variables", "a record has `uri` or `variables`, not both");
+        }
+        (None, None) => {
+            return wrong("uri", "a record needs `uri`, or `variables` of the space's template");
+        }
     };
     let contents = match (raw.contents, raw.text, raw.blob) {
         (Some(parts), None, None) => parts.into_iter().map(part).collect::<Result<_, _>>()?,
-        (None, text, blob) => vec![Part { uri: None, mime_type: None, meta: None, body: body(text, blob)? }],
-        (Some(_), _, _) => return wrong("contents", "a record has `contents`, or one of `text` and `blob`"),
+        (None, text, blob) => {
+            vec![Part { uri: None, mime_type: None, meta: None, body: body(text, blob)? }]
+        }
+        (Some(_), _, _) => {
+            return wrong("contents", "a record has `contents`, or one of `text` and `blob`");
+        }
     };
     Ok(Resource {
         space,
@@ -165,7 +180,12 @@ fn annotations(raw: RawAnnotations) -> Result<Annotations, RecordError> {
         match who.as_str() {
             "user" => audience.push(Role::User),
             "assistant" => audience.push(Role::Assistant),
-            other => return wrong("annotations.audience", format!("`{other}` is neither `user` nor `assistant`")),
+            other => {
+                return wrong(
+                    "annotations.audience",
+                    format!("`{other}` is neither `user` nor `assistant`"),
+                );
+            }
         }
     }
     let last_modified = raw.last_modified.as_deref().map(timestamp).transpose()?;
@@ -223,7 +243,9 @@ mod tests {
     #[test]
     fn variables_are_strings_lists_or_maps() {
         let line = r#"{"variables":{"a":"x","b":["y","z"],"c":{"k":"v"}},"text":""}"#;
-        let Address::Variables(bindings) = parse(line.as_bytes(), "s").unwrap().address else { panic!() };
+        let Address::Variables(bindings) = parse(line.as_bytes(), "s").unwrap().address else {
+            panic!()
+        };
         assert_eq!(bindings[1].value, Value::List(vec!["y".into(), "z".into()]));
         assert_eq!(bindings[2].value, Value::Map(vec![("k".into(), "v".into())]));
     }
@@ -231,14 +253,41 @@ mod tests {
     #[test]
     fn wrong_records_name_the_field_and_the_reason() {
         check("", &expect!["not a resource record: EOF while parsing a value at line 1 column 0"]);
-        check("[]", &expect!["not a resource record: invalid length 0, expected struct RawRecord with 16 elements at line 1 column 2"]);
-        check(r#"{"uri":"a://b","txt":""}"#, &expect!["not a resource record: unknown field `txt`, expected one of `uri`, `space`, `variables`, `name`, `title`, `description`, `mimeType`, `text`, `blob`, `contents`, `annotations`, `size`, `icons`, `_meta`, `pinned`, `acl` at line 1 column 20"]);
-        check(r#"{"uri":"a://b","uri":"a://c","text":""}"#, &expect!["not a resource record: duplicate field `uri` at line 1 column 20"]);
-        check(r#"{"text":""}"#, &expect!["uri: a record needs `uri`, or `variables` of the space's template"]);
+        check(
+            "[]",
+            &expect![
+                "not a resource record: invalid length 0, expected struct RawRecord with 16 elements at line 1 column 2"
+            ],
+        );
+        check(
+            r#"{"uri":"a://b","txt":""}"#,
+            &expect![
+                "not a resource record: unknown field `txt`, expected one of `uri`, `space`, `variables`, `name`, `title`, `description`, `mimeType`, `text`, `blob`, `contents`, `annotations`, `size`, `icons`, `_meta`, `pinned`, `acl` at line 1 column 20"
+            ],
+        );
+        check(
+            r#"{"uri":"a://b","uri":"a://c","text":""}"#,
+            &expect!["not a resource record: duplicate field `uri` at line 1 column 20"],
+        );
+        check(
+            r#"{"text":""}"#,
+            &expect!["uri: a record needs `uri`, or `variables` of the space's template"],
+        );
         check(r#"{"uri":"a://b"}"#, &expect!["text: a record needs `text`, `blob` or `contents`"]);
-        check(r#"{"uri":"a://b","blob":"AP8"}"#, &expect!["blob: not base64 of the standard alphabet with padding"]);
-        check(r#"{"uri":"a://b","text":"","annotations":{"lastModified":"yesterday"}}"#, &expect!["annotations.lastModified: `yesterday` is no time like `2025-01-12T15:00:58Z`"]);
+        check(
+            r#"{"uri":"a://b","blob":"AP8"}"#,
+            &expect!["blob: not base64 of the standard alphabet with padding"],
+        );
+        check(
+            r#"{"uri":"a://b","text":"","annotations":{"lastModified":"yesterday"}}"#,
+            &expect![
+                "annotations.lastModified: `yesterday` is no time like `2025-01-12T15:00:58Z`"
+            ],
+        );
         check(r#"{"uri":"a://b","text":"","icons":{}}"#, &expect!["icons: must be an array"]);
-        check(r#"{"uri":"a://b","text":"","space":"other"}"#, &expect!["space: the record is of the space `other`, and `s` is loaded"]);
+        check(
+            r#"{"uri":"a://b","text":"","space":"other"}"#,
+            &expect!["space: the record is of the space `other`, and `s` is loaded"],
+        );
     }
 }

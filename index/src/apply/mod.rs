@@ -61,7 +61,8 @@ impl WriterState {
             oldest_change: number(meta::OLDEST_CHANGE)?.unwrap_or(1),
             next_space: number(meta::NEXT_SPACE)?
                 .map_or(1, |n| u32::try_from(n).unwrap_or(u32::MAX)),
-            change_log_retention_ms: i64::try_from(change_log_retention.as_millis()).unwrap_or(i64::MAX),
+            change_log_retention_ms: i64::try_from(change_log_retention.as_millis())
+                .unwrap_or(i64::MAX),
             retention_check: UnixMillis::MIN,
             acls: AclNumbers::from_table(acls),
             catalog,
@@ -408,7 +409,8 @@ impl<'s> Transaction<'s> {
 
     /// Takes what is beyond the retention off the end of the log, with the tombstones that it explains.
     fn drop_old_changes(&mut self) -> Result<()> {
-        let beyond_count = self.state.sequence.saturating_sub(self.state.oldest_change) >= CHANGES_KEPT_MAX;
+        let beyond_count =
+            self.state.sequence.saturating_sub(self.state.oldest_change) >= CHANGES_KEPT_MAX;
         if !beyond_count && self.now < self.state.retention_check {
             return Ok(());
         }

@@ -9,10 +9,7 @@ pub(crate) struct CharSet {
 
 impl CharSet {
     pub(crate) const fn of(characters: &[u8]) -> Self {
-        let mut set = Self {
-            below_64: 0,
-            from_64: 0,
-        };
+        let mut set = Self { below_64: 0, from_64: 0 };
         let mut rest = characters;
         while let [first, tail @ ..] = rest {
             if *first < 64 {
@@ -26,17 +23,11 @@ impl CharSet {
     }
 
     pub(crate) const fn and(self, other: Self) -> Self {
-        Self {
-            below_64: self.below_64 | other.below_64,
-            from_64: self.from_64 | other.from_64,
-        }
+        Self { below_64: self.below_64 | other.below_64, from_64: self.from_64 | other.from_64 }
     }
 
     pub(crate) const fn minus(self, other: Self) -> Self {
-        Self {
-            below_64: self.below_64 & !other.below_64,
-            from_64: self.from_64 & !other.from_64,
-        }
+        Self { below_64: self.below_64 & !other.below_64, from_64: self.from_64 & !other.from_64 }
     }
 
     pub(crate) const fn without(self, byte: u8) -> Self {
@@ -48,19 +39,12 @@ impl CharSet {
     }
 
     pub(crate) const fn has(self, byte: u8) -> bool {
-        let word = if byte < 64 {
-            self.below_64
-        } else {
-            self.from_64
-        };
+        let word = if byte < 64 { self.below_64 } else { self.from_64 };
         byte < 128 && word >> (byte & 63) & 1 == 1
     }
 
     /// The same as a table: one load for each byte, for loops over whole URIs.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the loop ends at the table's length"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "the loop ends at the table's length")]
     pub(crate) const fn table(self) -> [bool; 256] {
         let mut table = [false; 256];
         let mut byte = 0_u8;

@@ -86,18 +86,8 @@ pub(crate) fn normal_form(uri: &str, purpose: Purpose) -> Result<String, UriFaul
     }
     let mut path = String::with_capacity(split.path.len() + 16);
     // Without a scheme, a colon behind decoded letters would make one (RFC 3986 section 4.2).
-    let raw = if split.scheme.is_some() {
-        PATH
-    } else {
-        PATH.without(b':')
-    };
-    push_normal(
-        &mut path,
-        split.path,
-        offset_in(uri, split.path),
-        raw,
-        purpose,
-    )?;
+    let raw = if split.scheme.is_some() { PATH } else { PATH.without(b':') };
+    push_normal(&mut path, split.path, offset_in(uri, split.path), raw, purpose)?;
     match purpose {
         Purpose::Ask => push_without_dot_segments(&mut out, &path, split.authority.is_some()),
         Purpose::Store => out.push_str(&path),
@@ -145,9 +135,7 @@ static PLAIN_QUERY: [bool; 256] = QUERY.table();
 fn run_end(bytes: &[u8], begin: usize, table: &[bool; 256]) -> usize {
     let other = |&byte: &u8| !table.get(usize::from(byte)).copied().unwrap_or(false);
     let rest = bytes.get(begin..).unwrap_or_default();
-    rest.iter()
-        .position(other)
-        .map_or(bytes.len(), |length| begin + length)
+    rest.iter().position(other).map_or(bytes.len(), |length| begin + length)
 }
 
 fn is_normal_after_authority(bytes: &[u8], mut at: usize) -> bool {
@@ -190,11 +178,7 @@ fn normal_triplets_end(bytes: &[u8], at: usize) -> Option<usize> {
         0..=127 => Some(at + TRIPLET_BYTES).filter(|_| !UNRESERVED.has(byte))?,
         128.. => triplet_char_at(bytes, at)?.1,
     };
-    bytes
-        .get(at..end)?
-        .iter()
-        .all(|byte| !byte.is_ascii_lowercase())
-        .then_some(end)
+    bytes.get(at..end)?.iter().all(|byte| !byte.is_ascii_lowercase()).then_some(end)
 }
 
 fn begins_with_dot_segment(path: &[u8]) -> bool {
@@ -215,9 +199,7 @@ pub(crate) fn has_dot_segments(uri: &str) -> bool {
         |at: usize| matches!(path.get(at), None | Some(b'/')) || triplet_at(path, at) == Some(b'/');
     let begins = |at: usize| {
         let before = path.get(..at).unwrap_or_default();
-        let after_triplet = at
-            .checked_sub(TRIPLET_BYTES)
-            .and_then(|at| triplet_at(path, at));
+        let after_triplet = at.checked_sub(TRIPLET_BYTES).and_then(|at| triplet_at(path, at));
         match before.last() {
             None | Some(b'/') => true,
             Some(b':') => scheme_end(uri) == Some(at - 1),
@@ -252,18 +234,11 @@ fn split(uri: &str) -> Split<'_> {
         }
         None => (None, rest),
     };
-    Split {
-        scheme,
-        authority,
-        path,
-        query,
-        fragment,
-    }
+    Split { scheme, authority, path, query, fragment }
 }
 
 fn split_off(text: &str, mark: char) -> (&str, Option<&str>) {
-    text.split_once(mark)
-        .map_or((text, None), |(before, after)| (before, Some(after)))
+    text.split_once(mark).map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
 /// Where `part`, a slice of `whole`, begins in it.
@@ -283,11 +258,8 @@ pub(super) fn normal_authority(
     let mut lower = out.get(..host).unwrap_or_default().to_owned();
     let mut rest = out.get(host..).unwrap_or_default();
     while let Some(first) = rest.chars().next() {
-        let length = if triplet_at(rest.as_bytes(), 0).is_some() {
-            TRIPLET_BYTES
-        } else {
-            first.len_utf8()
-        };
+        let length =
+            if triplet_at(rest.as_bytes(), 0).is_some() { TRIPLET_BYTES } else { first.len_utf8() };
         let (head, tail) = rest.split_at_checked(length).unwrap_or((rest, ""));
         if length == TRIPLET_BYTES {
             lower.push_str(head);
@@ -304,9 +276,7 @@ pub(super) fn file_authority<'a>(before: &str, authority: &'a str) -> Result<&'a
     match authority {
         _ if before != "file://" => Ok(authority),
         "" | "localhost" => Ok(""),
-        host => Err(UriFault::FileHost {
-            host: host.to_owned(),
-        }),
+        host => Err(UriFault::FileHost { host: host.to_owned() }),
     }
 }
 
@@ -329,9 +299,7 @@ pub(super) fn push_normal(
         }
         match triplet_at(bytes, at) {
             None if purpose == Purpose::Store => {
-                return Err(UriFault::BarePercent {
-                    position: position + at,
-                });
+                return Err(UriFault::BarePercent { position: position + at });
             }
             None => {
                 last_bare = Some(out.len());
@@ -340,9 +308,7 @@ pub(super) fn push_normal(
             }
             Some(128..) => {
                 let Some((character, end)) = triplet_char_at(bytes, at) else {
-                    return Err(UriFault::NotUtf8 {
-                        position: position + at,
-                    });
+                    return Err(UriFault::NotUtf8 { position: position + at });
                 };
                 push_char(out, character, raw);
                 at = end;
@@ -407,16 +373,9 @@ mod tests {
     fn equivalent_spellings_have_one_normal_form() {
         let check = |uri: &str, expected: &str| {
             assert_eq!(lenient(uri).as_deref(), Ok(expected), "{uri}");
-            assert_eq!(
-                lenient(expected).as_deref(),
-                Ok(expected),
-                "{expected} again"
-            );
+            assert_eq!(lenient(expected).as_deref(), Ok(expected), "{expected} again");
         };
-        check(
-            "HTTP://User@EXAMPLE.Com/A%7eb%2fc",
-            "http://User@example.com/A~b%2Fc",
-        );
+        check("HTTP://User@EXAMPLE.Com/A%7eb%2fc", "http://User@example.com/A~b%2Fc");
         check("http://ex%41mple%2F/", "http://example%2F/");
         check("docs://a/b/../c/./d", "docs://a/c/d");
         check("docs://a/%2e%2E/x", "docs://a/x");
@@ -426,10 +385,7 @@ mod tests {
         check("docs:/.//b", "docs:/.//b");
         check("docs:/x/..//b", "docs:/.//b");
         check("urn:a/../b", "urn:a/../b");
-        check(
-            "docs://a/日 本?ü#[x]#",
-            "docs://a/%E6%97%A5%20%E6%9C%AC?%C3%BC#%5Bx%5D%23",
-        );
+        check("docs://a/日 本?ü#[x]#", "docs://a/%E6%97%A5%20%E6%9C%AC?%C3%BC#%5Bx%5D%23");
         check("http://[::1]:80/[x]", "http://[::1]:80/%5Bx%5D");
         check("docs://a/100%_done%", "docs://a/100%_done%");
         check("docs://a/%%341", "docs://a/%%341");
@@ -448,12 +404,7 @@ mod tests {
         check("x://a/caf%E9", UriFault::NotUtf8 { position: 9 });
         check("x://a/%C3é%A9", UriFault::NotUtf8 { position: 6 });
         check("x://a/?q=%D83D%DE00", UriFault::NotUtf8 { position: 9 });
-        check(
-            "file://host/x",
-            UriFault::FileHost {
-                host: "host".to_owned(),
-            },
-        );
+        check("file://host/x", UriFault::FileHost { host: "host".to_owned() });
     }
 
     #[test]

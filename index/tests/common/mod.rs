@@ -25,6 +25,7 @@ pub fn options() -> EngineOptions {
     EngineOptions {
         block_cache_bytes: 16 << 20,
         durability: Durability::Sync,
+        change_log_retention: Duration::from_secs(3600),
         owner: "a test".into(),
     }
 }

@@ -41,13 +41,7 @@ pub fn default_data_dir(seed: &DataDirSeed<'_>) -> PathBuf {
     let absolute = |path: &Path| lexically_absolute(&environment.current_dir, path);
     let (kind, mut paths) = match seed.config_file {
         Some(file) => ("config", vec![absolute(file)]),
-        None => (
-            "paths",
-            seed.paths
-                .iter()
-                .map(|path| absolute(path))
-                .collect::<Vec<_>>(),
-        ),
+        None => ("paths", seed.paths.iter().map(|path| absolute(path)).collect::<Vec<_>>()),
     };
     let readable = match seed.config_file {
         // Most configuration files have the same name; the folder tells them apart.
@@ -65,16 +59,11 @@ pub fn default_data_dir(seed: &DataDirSeed<'_>) -> PathBuf {
     let hash = hasher.finalize().to_hex();
     let readable = readable.unwrap_or_else(|| "default".to_owned());
     let short = hash.get(..HASH_DIGITS).unwrap_or(&hash);
-    data_home(environment)
-        .join("pressmark")
-        .join(format!("{readable}-{short}"))
+    data_home(environment).join("pressmark").join(format!("{readable}-{short}"))
 }
 
 fn data_home(environment: &DataDirEnvironment) -> PathBuf {
-    let xdg = environment
-        .xdg_data_home
-        .as_ref()
-        .filter(|path| path.is_absolute());
+    let xdg = environment.xdg_data_home.as_ref().filter(|path| path.is_absolute());
     let home = environment.home.as_ref().filter(|path| path.is_absolute());
     match (xdg, home) {
         (Some(xdg), _) => xdg.clone(),
@@ -101,14 +90,8 @@ fn lexically_absolute(current_dir: &Path, path: &Path) -> PathBuf {
 }
 
 fn readable(path: &Path) -> String {
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = crate::sources::slug(&name);
     let end = name.floor_char_boundary(READABLE_CHARACTERS_MAX);
-    name.get(..end)
-        .unwrap_or(&name)
-        .trim_end_matches('-')
-        .to_owned()
+    name.get(..end).unwrap_or(&name).trim_end_matches('-').to_owned()
 }

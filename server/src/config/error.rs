@@ -27,26 +27,14 @@ pub(super) struct Fault {
 impl ConfigError {
     pub(super) fn read(file: &Path, source: io::Error) -> Self {
         let detail = "cannot be read; check --config".to_owned();
-        Self {
-            file: file.to_path_buf(),
-            line: None,
-            key: None,
-            detail,
-            source: Some(source),
-        }
+        Self { file: file.to_path_buf(), line: None, key: None, detail, source: Some(source) }
     }
 
     pub(super) fn toml(file: &Path, text: &str, error: &toml::de::Error) -> Self {
         let line = error.span().map(|span| line_of(text, span.start));
         let key = error.span().and_then(|span| key_at(text, span.start));
         let detail = error.message().replace('\n', "; ");
-        Self {
-            file: file.to_path_buf(),
-            line,
-            key,
-            detail,
-            source: None,
-        }
+        Self { file: file.to_path_buf(), line, key, detail, source: None }
     }
 
     pub(super) fn value(file: &Path, text: &str, fault: Fault) -> Self {
@@ -71,10 +59,7 @@ impl ConfigError {
 }
 
 fn line_of(text: &str, at: usize) -> usize {
-    let before = text
-        .as_bytes()
-        .get(..at.min(text.len()))
-        .unwrap_or_default();
+    let before = text.as_bytes().get(..at.min(text.len())).unwrap_or_default();
     before.iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
@@ -83,10 +68,7 @@ fn line_of(text: &str, at: usize) -> usize {
 /// The reader's errors do not say it. A value that began on an earlier line has its key there, so lines without an
 /// equals sign are passed over.
 fn key_at(text: &str, at: usize) -> Option<String> {
-    let line_end = text
-        .get(at..)?
-        .find('\n')
-        .map_or(text.len(), |end| at + end);
+    let line_end = text.get(at..)?.find('\n').map_or(text.len(), |end| at + end);
     let mut key = None;
     for line in text.get(..line_end)?.lines().rev() {
         let line = line.trim();
@@ -119,8 +101,6 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source
-            .as_ref()
-            .map(|source| source as &(dyn std::error::Error + 'static))
+        self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
     }
 }

@@ -43,7 +43,5 @@ pub fn check_admin_listen(address: SocketAddr) -> Result<(), String> {
     if address.ip().to_canonical().is_loopback() {
         return Ok(());
     }
-    Err(format!(
-        "{address} is beyond loopback, where anyone could change resources; use 127.0.0.1"
-    ))
+    Err(format!("{address} is beyond loopback, where anyone could change resources; use 127.0.0.1"))
 }

@@ -75,9 +75,7 @@ pub struct StorageConfig {
     pub durability: Durability,
     /// Bytes of RocksDB's block cache.
     pub block_cache_bytes: u64,
-    /// How long it is remembered that a resource was deleted.
-    pub tombstone_retention: Duration,
-    /// How long changes stay in the change log.
+    /// How long changes stay in the change log, and tombstones of deleted resources with them.
     pub change_log_retention: Duration,
 }
 
@@ -120,10 +118,7 @@ pub enum ColumnTarget {
 
 /// The fields of the resource record that a column can fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "each is the field of that name in the resource record"
-)]
+#[expect(missing_docs, reason = "each is the field of that name in the resource record")]
 pub enum RecordField {
     Uri,
     Name,
@@ -195,7 +190,6 @@ impl Default for Config {
                 path: None,
                 durability: Durability::Sync,
                 block_cache_bytes: 256 * quantity::MIB,
-                tombstone_retention: quantity::days(7),
                 change_log_retention: quantity::days(7),
             },
             spaces: Vec::new(),

@@ -4,13 +4,8 @@ use std::time::Duration;
 
 pub(super) const MIB: u64 = 1024 * 1024;
 
-const DURATION_UNITS: [(&str, u64); 5] = [
-    ("ms", 1),
-    ("s", 1000),
-    ("m", 60 * 1000),
-    ("h", 3_600_000),
-    ("d", 86_400_000),
-];
+const DURATION_UNITS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1000), ("m", 60 * 1000), ("h", 3_600_000), ("d", 86_400_000)];
 
 const SIZE_UNITS: [(&str, u64); 9] = [
     ("B", 1),
@@ -54,9 +49,7 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
         )
     };
     let (number, factor) = number_and_unit(text, &SIZE_UNITS).ok_or_else(refused)?;
-    number
-        .checked_mul(factor)
-        .ok_or_else(|| format!("{text:?} is too large"))
+    number.checked_mul(factor).ok_or_else(|| format!("{text:?} is too large"))
 }
 
 fn number_and_unit(text: &str, units: &[(&str, u64)]) -> Option<(u64, u64)> {

@@ -7,10 +7,7 @@ use toml::Spanned;
 
 /// A number of bytes: an integer, or text with a unit such as `"64 MiB"`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a number of bytes: an integer, or text such as \"64 MiB\""
-)]
+#[serde(untagged, expecting = "expected a number of bytes: an integer, or text such as \"64 MiB\"")]
 pub enum RawBytes {
     /// Bytes.
     Integer(i64),
@@ -95,9 +92,7 @@ pub struct RawStorage {
     pub durability: Option<Spanned<String>>,
     /// Memory for blocks of the store, in bytes. Default: `"256 MiB"`.
     pub block_cache_bytes: Option<Spanned<RawBytes>>,
-    /// How long it is remembered that a resource was deleted. Default: `"7d"`.
-    pub tombstone_retention: Option<Spanned<RawDuration>>,
-    /// How long changes stay readable for those who follow them. Default: `"7d"`.
+    /// How long changes, deletions among them, stay readable for those who follow them. Default: `"7d"`.
     pub change_log_retention: Option<Spanned<RawDuration>>,
 }
 

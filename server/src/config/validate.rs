@@ -36,12 +36,7 @@ pub(super) fn convert(
     let storage = storage(raw.storage, defaults.storage, folder)?;
     let mut spaces = spaces(raw.space, check_template)?;
     let sources = sources(raw.source, folder, &mut spaces)?;
-    Ok(Config {
-        server,
-        storage,
-        spaces,
-        sources,
-    })
+    Ok(Config { server, storage, spaces, sources })
 }
 
 fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Fault> {
@@ -50,59 +45,26 @@ fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Faul
         let address = parse_address(&text)?;
         check_listen(address, server.unsafe_listen_without_auth).map(|()| address)
     })?;
-    set(
-        "server.admin_listen",
-        raw.admin_listen,
-        &mut server.admin_listen,
-        |text| {
-            let address = parse_address(&text)?;
-            check_admin_listen(address).map(|()| address)
-        },
-    )?;
+    set("server.admin_listen", raw.admin_listen, &mut server.admin_listen, |text| {
+        let address = parse_address(&text)?;
+        check_admin_listen(address).map(|()| address)
+    })?;
     for host in raw.allowed_hosts.unwrap_or_default() {
-        server
-            .allowed_hosts
-            .push(value("server.allowed_hosts", host, |text| {
-                host_name(&text)
-            })?);
+        server.allowed_hosts.push(value("server.allowed_hosts", host, |text| host_name(&text))?);
     }
-    set(
-        "server.body_bytes_max",
-        raw.body_bytes_max,
-        &mut server.body_bytes_max,
-        bytes,
-    )?;
-    set(
-        "server.reply_bytes_max",
-        raw.reply_bytes_max,
-        &mut server.reply_bytes_max,
-        bytes,
-    )?;
-    set(
-        "server.page_items_max",
-        raw.page_items_max,
-        &mut server.page_items_max,
-        |number| count(number, PAGE_ITEMS_MAX),
-    )?;
+    set("server.body_bytes_max", raw.body_bytes_max, &mut server.body_bytes_max, bytes)?;
+    set("server.reply_bytes_max", raw.reply_bytes_max, &mut server.reply_bytes_max, bytes)?;
+    set("server.page_items_max", raw.page_items_max, &mut server.page_items_max, |number| {
+        count(number, PAGE_ITEMS_MAX)
+    })?;
     let requests = &mut server.concurrent_requests_max;
-    set(
-        "server.concurrent_requests_max",
-        raw.concurrent_requests_max,
-        requests,
-        |number| count(number, COUNT_MAX),
-    )?;
-    set(
-        "server.sessions_max",
-        raw.sessions_max,
-        &mut server.sessions_max,
-        |number| count(number, COUNT_MAX),
-    )?;
-    set(
-        "server.session_idle",
-        raw.session_idle,
-        &mut server.session_idle,
-        positive_duration,
-    )?;
+    set("server.concurrent_requests_max", raw.concurrent_requests_max, requests, |number| {
+        count(number, COUNT_MAX)
+    })?;
+    set("server.sessions_max", raw.sessions_max, &mut server.sessions_max, |number| {
+        count(number, COUNT_MAX)
+    })?;
+    set("server.session_idle", raw.session_idle, &mut server.session_idle, positive_duration)?;
     set(
         "server.request_timeout",
         raw.request_timeout,
@@ -120,43 +82,21 @@ fn storage(
     set("storage.path", raw.path, &mut storage.path, |text| {
         non_empty(&text).map(|()| Some(folder.join(text)))
     })?;
-    set(
-        "storage.durability",
-        raw.durability,
-        &mut storage.durability,
-        |text| {
-            if text == "sync" {
-                return Ok(Durability::Sync);
+    set("storage.durability", raw.durability, &mut storage.durability, |text| {
+        if text == "sync" {
+            return Ok(Durability::Sync);
+        }
+        positive(&text).map(Durability::Interval).map_err(|detail| {
+            if text.starts_with(|character: char| character.is_ascii_digit()) {
+                detail
+            } else {
+                format!("{text:?} is neither \"sync\" nor an interval such as \"200ms\"")
             }
-            positive(&text).map(Durability::Interval).map_err(|detail| {
-                if text.starts_with(|character: char| character.is_ascii_digit()) {
-                    detail
-                } else {
-                    format!("{text:?} is neither \"sync\" nor an interval such as \"200ms\"")
-                }
-            })
-        },
-    )?;
-    set(
-        "storage.block_cache_bytes",
-        raw.block_cache_bytes,
-        &mut storage.block_cache_bytes,
-        bytes,
-    )?;
-    let tombstones = &mut storage.tombstone_retention;
-    set(
-        "storage.tombstone_retention",
-        raw.tombstone_retention,
-        tombstones,
-        duration,
-    )?;
+        })
+    })?;
+    set("storage.block_cache_bytes", raw.block_cache_bytes, &mut storage.block_cache_bytes, bytes)?;
     let change_log = &mut storage.change_log_retention;
-    set(
-        "storage.change_log_retention",
-        raw.change_log_retention,
-        change_log,
-        duration,
-    )?;
+    set("storage.change_log_retention", raw.change_log_retention, change_log, duration)?;
     Ok(storage)
 }
 
@@ -169,9 +109,7 @@ fn spaces(
         let name = value("space.name", space.name, |name| {
             space_name(&name)?;
             if spaces.iter().any(|known| known.settings.name == name) {
-                return Err(format!(
-                    "{name:?} is the name of an earlier space; give each its own"
-                ));
+                return Err(format!("{name:?} is the name of an earlier space; give each its own"));
             }
             Ok(name)
         })?;
@@ -182,28 +120,17 @@ fn spaces(
         let mut settings = SpaceSettings::new(name, uri_template);
         settings.title = space.title;
         settings.description = space.description;
-        set(
-            "space.mime_type",
-            space.mime_type,
-            &mut settings.mime_type,
-            |text| mime_type(&text).map(|()| Some(text)),
-        )?;
-        set("space.list", space.list, &mut settings.list, |text| {
-            one_of(&text, &LIST_MODES)
+        set("space.mime_type", space.mime_type, &mut settings.mime_type, |text| {
+            mime_type(&text).map(|()| Some(text))
         })?;
+        set("space.list", space.list, &mut settings.list, |text| one_of(&text, &LIST_MODES))?;
         set("space.ttl", space.ttl, &mut settings.ttl, duration)?;
-        set(
-            "space.cache_scope",
-            space.cache_scope,
-            &mut settings.cache_scope,
-            |text| one_of(&text, &CACHE_SCOPES),
-        )?;
-        set(
-            "space.alias_clash",
-            space.alias_clash,
-            &mut settings.alias_clash,
-            |text| one_of(&text, &ALIAS_CLASHES),
-        )?;
+        set("space.cache_scope", space.cache_scope, &mut settings.cache_scope, |text| {
+            one_of(&text, &CACHE_SCOPES)
+        })?;
+        set("space.alias_clash", space.alias_clash, &mut settings.alias_clash, |text| {
+            one_of(&text, &ALIAS_CLASHES)
+        })?;
         let mut columns = Vec::with_capacity(space.columns.len());
         for (column, target) in space.columns {
             let target = value("space.columns", target, |text| column_target(&text))?;
@@ -232,17 +159,13 @@ fn sources(
             if seen.insert((space.clone(), root.clone())) {
                 Ok(root)
             } else {
-                Err(format!(
-                    "{text:?} is a source of {space:?} already; put the patterns together"
-                ))
+                Err(format!("{text:?} is a source of {space:?} already; put the patterns together"))
             }
         })?;
         let declared = spaces.iter().find(|known| known.settings.name == space);
         if declared.is_none() {
             // The title of folder spaces is the folder's name, as with PATHs on the command line.
-            let title = root
-                .file_name()
-                .map(|title| title.to_string_lossy().into_owned());
+            let title = root.file_name().map(|title| title.to_string_lossy().into_owned());
             spaces.push(SpaceConfig {
                 settings: folder_settings(&space, title),
                 columns: Vec::new(),
@@ -251,12 +174,7 @@ fn sources(
         let mut source = FolderSource::new(space, root);
         source.include = patterns("source.include", entry.include)?;
         source.exclude = patterns("source.exclude", entry.exclude)?;
-        set(
-            "source.file_bytes_max",
-            entry.file_bytes_max,
-            &mut source.file_bytes_max,
-            bytes,
-        )?;
+        set("source.file_bytes_max", entry.file_bytes_max, &mut source.file_bytes_max, bytes)?;
         sources.push(source);
     }
     Ok(sources)
@@ -303,9 +221,7 @@ fn patterns(key: &'static str, raw: Vec<Spanned<String>>) -> Result<Vec<String>,
         Ok(()) => Ok(pattern),
         Err(error) => Err(error.to_string()),
     };
-    raw.into_iter()
-        .map(|pattern| value(key, pattern, check))
-        .collect()
+    raw.into_iter().map(|pattern| value(key, pattern, check)).collect()
 }
 
 const LIST_MODES: [(&str, ListMode); 4] = [
@@ -315,10 +231,8 @@ const LIST_MODES: [(&str, ListMode); 4] = [
     ("none", ListMode::None),
 ];
 
-const CACHE_SCOPES: [(&str, CacheScope); 2] = [
-    ("public", CacheScope::Public),
-    ("private", CacheScope::Private),
-];
+const CACHE_SCOPES: [(&str, CacheScope); 2] =
+    [("public", CacheScope::Public), ("private", CacheScope::Private)];
 
 const ALIAS_CLASHES: [(&str, AliasClash); 2] =
     [("refuse", AliasClash::Refuse), ("warn", AliasClash::Warn)];
@@ -340,17 +254,10 @@ const RECORD_FIELDS: [(&str, RecordField); 13] = [
 ];
 
 fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    choices
-        .iter()
-        .find(|(name, _)| *name == text)
-        .map(|(_, choice)| *choice)
-        .ok_or_else(|| {
-            let names: Vec<String> = choices
-                .iter()
-                .map(|(name, _)| format!("{name:?}"))
-                .collect();
-            format!("{text:?} is none of {}", names.join(", "))
-        })
+    choices.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
+        format!("{text:?} is none of {}", names.join(", "))
+    })
 }
 
 fn column_target(text: &str) -> Result<ColumnTarget, String> {
@@ -369,9 +276,7 @@ fn space_name(name: &str) -> Result<(), String> {
     if (1..=SPACE_NAME_CHARACTERS_MAX).contains(&name.len()) && name.bytes().all(allowed) {
         return Ok(());
     }
-    Err(format!(
-        "{name:?} is no name of a space; use 1 to 64 of a-z, 0-9, _ and -"
-    ))
+    Err(format!("{name:?} is no name of a space; use 1 to 64 of a-z, 0-9, _ and -"))
 }
 
 /// A name or address, with or without a port; in lower case, as it is compared.
@@ -389,15 +294,11 @@ fn mime_type(text: &str) -> Result<(), String> {
     let essence = text.split(';').next().unwrap_or(text).trim();
     let is_token = |part: &str| {
         !part.is_empty()
-            && part
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
     };
     match essence.split_once('/') {
         Some((kind, subtype)) if is_token(kind) && is_token(subtype) => Ok(()),
-        _ => Err(format!(
-            "{text:?} is no MIME type; write one such as \"text/plain\""
-        )),
+        _ => Err(format!("{text:?} is no MIME type; write one such as \"text/plain\"")),
     }
 }
 
@@ -406,11 +307,7 @@ fn bytes(raw: RawBytes) -> Result<u64, String> {
         RawBytes::Integer(bytes) => u64::try_from(bytes).unwrap_or(0),
         RawBytes::Text(text) => parse_bytes(&text)?,
     };
-    if bytes == 0 {
-        Err("must be at least 1 byte".to_owned())
-    } else {
-        Ok(bytes)
-    }
+    if bytes == 0 { Err("must be at least 1 byte".to_owned()) } else { Ok(bytes) }
 }
 
 fn count(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String> {
@@ -430,17 +327,9 @@ fn positive_duration(RawDuration::Text(text): RawDuration) -> Result<std::time::
 
 fn positive(text: &str) -> Result<std::time::Duration, String> {
     let duration = parse_duration(text)?;
-    if duration.is_zero() {
-        Err("must be longer than nothing".to_owned())
-    } else {
-        Ok(duration)
-    }
+    if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
 }
 
 fn non_empty(text: &str) -> Result<(), String> {
-    if text.is_empty() {
-        Err("must not be empty".to_owned())
-    } else {
-        Ok(())
-    }
+    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(()) }
 }

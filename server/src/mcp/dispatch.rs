@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use hyper::StatusCode;
@@ -20,6 +21,7 @@ use super::{
 use crate::{
     error::{Code, Fault},
     json_rpc::{self, Malformed, Message, Request},
+    readiness::{Latch, Readiness},
 };
 
 /// Bounds of what one message may ask.
@@ -40,6 +42,7 @@ pub struct Mcp {
     pub(super) engine: Arc<Engine>,
     pub(super) config: McpConfig,
     pub(super) access: Access,
+    settled: Readiness,
     next_request_id: AtomicU64,
 }
 
@@ -48,7 +51,20 @@ pub struct Mcp {
 impl Mcp {
     /// The protocol in front of `engine`; every caller has `access`.
     pub fn new(engine: Arc<Engine>, config: McpConfig, access: Access) -> Self {
-        Self { engine, config, access, next_request_id: AtomicU64::new(1) }
+        let next_request_id = AtomicU64::new(1);
+        Self { engine, config, access, settled: Readiness::new(), next_request_id }
+    }
+
+    /// Until the latch is dropped, spaces are being filled: clients are told not to keep what they get
+    /// of them, since a list that is cached now would hide what comes in the next second.
+    #[must_use]
+    pub fn unsettled(&self) -> Latch {
+        self.settled.latch()
+    }
+
+    /// How long a client may keep a reply about spaces that allow `ttl`.
+    pub(super) fn freshness(&self, ttl: Duration) -> Duration {
+        if self.settled.ready() { ttl } else { Duration::ZERO }
     }
 
     /// The engine behind it.

@@ -14,9 +14,7 @@ use std::path::Path;
 use pressmark_index::resource::UnixMillis;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
-const FOLDER_FLAGS: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::CLOEXEC);
+const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// `O_NONBLOCK`: opening a FIFO that took the file's place must not wait for a writer.
 const FILE_FLAGS: OFlags = OFlags::RDONLY
@@ -61,32 +59,18 @@ impl Folder {
     /// Opens the sub-folder `name`; a link fails with `ELOOP` or `ENOTDIR`.
     pub(super) fn open_folder(&self, name: &OsStr) -> io::Result<Self> {
         let flags = FOLDER_FLAGS | OFlags::NOFOLLOW;
-        Ok(Self(rustix::fs::openat(
-            &self.0,
-            name,
-            flags,
-            Mode::empty(),
-        )?))
+        Ok(Self(rustix::fs::openat(&self.0, name, flags, Mode::empty())?))
     }
 
     /// Opens the entry `name` for reading without waiting. It may be of another kind than it was: check with
     /// [`stat_open`].
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<File> {
-        Ok(File::from(rustix::fs::openat(
-            &self.0,
-            name,
-            FILE_FLAGS,
-            Mode::empty(),
-        )?))
+        Ok(File::from(rustix::fs::openat(&self.0, name, FILE_FLAGS, Mode::empty())?))
     }
 
     /// What the entry `name` is, without opening it.
     pub(super) fn stat(&self, name: &OsStr) -> io::Result<EntryStat> {
-        Ok(entry_stat(&rustix::fs::statat(
-            &self.0,
-            name,
-            AtFlags::SYMLINK_NOFOLLOW,
-        )?))
+        Ok(entry_stat(&rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// Whether there is an entry `name`.
@@ -130,10 +114,7 @@ fn entry_stat(stat: &Stat) -> EntryStat {
         | FileType::Unknown => EntryKind::Special,
     };
     let nanoseconds = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);
-    let modified = stat
-        .st_mtime
-        .saturating_mul(1000)
-        .saturating_add(nanoseconds / 1_000_000);
+    let modified = stat.st_mtime.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000);
     let fingerprint = [
         &stat.st_size.to_be_bytes()[..],
         &stat.st_mtime.to_be_bytes(),
@@ -143,10 +124,5 @@ fn entry_stat(stat: &Stat) -> EntryStat {
         &stat.st_ino.to_be_bytes(),
     ]
     .concat();
-    EntryStat {
-        kind,
-        bytes: u64::try_from(stat.st_size).unwrap_or(0),
-        modified,
-        fingerprint,
-    }
+    EntryStat { kind, bytes: u64::try_from(stat.st_size).unwrap_or(0), modified, fingerprint }
 }

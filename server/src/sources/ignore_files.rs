@@ -52,10 +52,7 @@ impl IgnoreStack {
                 && let Some(rules) = read_rules(&folder)
                 && !ignores_root(&rules, from_there)
             {
-                levels.push(Level {
-                    rules,
-                    place: Place::Above(from_there.to_path_buf()),
-                });
+                levels.push(Level { rules, place: Place::Above(from_there.to_path_buf()) });
             }
             if ancestor.join(".git").exists() {
                 // The nearest folder wins, so it stands last.
@@ -69,10 +66,7 @@ impl IgnoreStack {
     /// Adds the ignore files of `folder`, which stands at `relative`. Undone by [`IgnoreStack::leave`].
     pub(super) fn enter(&mut self, folder: &Folder, relative: &str) {
         let rules = read_rules(folder).unwrap_or_else(Gitignore::empty);
-        self.levels.push(Level {
-            rules,
-            place: Place::Beneath(PathBuf::from(relative)),
-        });
+        self.levels.push(Level { rules, place: Place::Beneath(PathBuf::from(relative)) });
     }
 
     pub(super) fn leave(&mut self) {
@@ -121,9 +115,5 @@ fn read_rules(folder: &Folder) -> Option<Gitignore> {
             lines += usize::from(builder.add_line(None, line).is_ok());
         }
     }
-    if lines == 0 {
-        None
-    } else {
-        builder.build().ok()
-    }
+    if lines == 0 { None } else { builder.build().ok() }
 }

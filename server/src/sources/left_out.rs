@@ -7,9 +7,7 @@ use memchr::memmem;
 use super::beneath::Folder;
 
 /// Folders (or, for worktrees and submodules, files) of version control.
-const VERSION_CONTROL: &[&str] = &[
-    ".git", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs", ".sl",
-];
+const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs", ".sl"];
 
 /// Folders that tools fill with what can be installed or computed again.
 const DEPENDENCIES: &[&str] = &[
@@ -33,10 +31,7 @@ const DEPENDENCIES: &[&str] = &[
 /// `vendor` alone is kept: in a company's documents it is a folder about vendors.
 const DEPENDENCIES_BESIDE: &[(&str, &[&str])] = &[
     ("target", &["Cargo.toml", "pom.xml"]),
-    (
-        "vendor",
-        &["go.mod", "composer.json", "Cargo.toml", "Gemfile"],
-    ),
+    ("vendor", &["go.mod", "composer.json", "Cargo.toml", "Gemfile"]),
 ];
 
 /// Folders that are known by a file inside them: `CVS` may as well be a folder of CVs.
@@ -151,10 +146,7 @@ fn sets(line: &[u8], key: &[u8]) -> bool {
     if before.iter().any(|byte| matches!(byte, b'#' | b';')) {
         return false;
     }
-    let rest = line
-        .get(start + key.len()..)
-        .unwrap_or_default()
-        .trim_ascii_start();
+    let rest = line.get(start + key.len()..).unwrap_or_default().trim_ascii_start();
     let Some((b'=' | b':', value)) = rest.split_first() else {
         return false;
     };
@@ -171,16 +163,11 @@ fn holds_private_key(bytes: &[u8]) -> bool {
     const BEGIN: &[u8] = b"-----BEGIN ";
     const END: &[u8] = b"PRIVATE KEY-----";
     const LABEL_BYTES_MAX: usize = 32;
-    let content_start = bytes
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(bytes)
-        .trim_ascii_start();
+    let content_start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     memmem::find_iter(bytes, BEGIN).any(|start| {
         let rest = bytes.get(start..).unwrap_or_default();
         let label = rest.get(BEGIN.len()..).unwrap_or_default();
-        let head = label
-            .get(..label.len().min(LABEL_BYTES_MAX))
-            .unwrap_or_default();
+        let head = label.get(..label.len().min(LABEL_BYTES_MAX)).unwrap_or_default();
         let Some(end) = memmem::find(head, END) else {
             return false;
         };
@@ -192,9 +179,7 @@ fn holds_private_key(bytes: &[u8]) -> bool {
 /// Whether a line of base64 follows, after headers such as `Proc-Type:`; JSON writes line ends as `\n`.
 fn begins_with_key_line(body: &[u8]) -> bool {
     const HEADER_BYTES_MAX: usize = 512;
-    let head = body
-        .get(..body.len().min(HEADER_BYTES_MAX))
-        .unwrap_or_default();
+    let head = body.get(..body.len().min(HEADER_BYTES_MAX)).unwrap_or_default();
     let armour_end = memmem::find(head, b"-----").unwrap_or(head.len());
     let head = head.get(..armour_end).unwrap_or_default();
     head.split(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')))

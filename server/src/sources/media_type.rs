@@ -28,10 +28,7 @@ pub(super) fn judge(name: &str, bytes: Vec<u8>) -> Judged {
         return blob(name, bytes);
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Judged {
-            mime_type: text_type(name, &text),
-            body: Body::Text(text),
-        },
+        Ok(text) => Judged { mime_type: text_type(name, &text), body: Body::Text(text) },
         Err(error) => blob(name, error.into_bytes()),
     }
 }
@@ -41,10 +38,7 @@ fn is_binary_data(byte: u8) -> bool {
 }
 
 fn blob(name: &str, bytes: Vec<u8>) -> Judged {
-    Judged {
-        mime_type: blob_type(name, &bytes),
-        body: Body::Blob(bytes),
-    }
+    Judged { mime_type: blob_type(name, &bytes), body: Body::Blob(bytes) }
 }
 
 fn text_type(name: &str, text: &str) -> String {
@@ -69,11 +63,7 @@ fn text_type(name: &str, text: &str) -> String {
 /// The type of a text whose name says nothing.
 fn sniffed_text_type(text: &str) -> &'static str {
     let start = text.trim_start_matches('\u{feff}').trim_start();
-    let head: String = start
-        .chars()
-        .take(SNIFF_BYTES)
-        .collect::<String>()
-        .to_ascii_lowercase();
+    let head: String = start.chars().take(SNIFF_BYTES).collect::<String>().to_ascii_lowercase();
     if head.starts_with("<!doctype html") || head.starts_with("<html") {
         return "text/html";
     }
@@ -127,15 +117,8 @@ fn by_name_of_text(lower: &str, bytes: &[u8]) -> Option<&'static str> {
         return None;
     }
     let extension = extension(lower)?;
-    let known = TEXT_TYPES
-        .iter()
-        .find(|(known, _)| *known == extension)
-        .map(|(_, known)| *known);
-    known.or_else(|| {
-        mime_guess::from_ext(extension)
-            .first_raw()
-            .filter(|known| is_textual(known))
-    })
+    let known = TEXT_TYPES.iter().find(|(known, _)| *known == extension).map(|(_, known)| *known);
+    known.or_else(|| mime_guess::from_ext(extension).first_raw().filter(|known| is_textual(known)))
 }
 
 /// Whether a type is one that text is usually given.
@@ -144,10 +127,7 @@ fn is_textual(mime_type: &str) -> bool {
     mime_type.starts_with("text/")
         || mime_type.ends_with("+xml")
         || mime_type.ends_with("+json")
-        || matches!(
-            subtype,
-            "json" | "xml" | "javascript" | "yaml" | "toml" | "sql" | "x-sh"
-        )
+        || matches!(subtype, "json" | "xml" | "javascript" | "yaml" | "toml" | "sql" | "x-sh")
 }
 
 /// What follows the last dot of a lower-case name. A leading dot starts a hidden name, not an extension.

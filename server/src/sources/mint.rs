@@ -38,12 +38,7 @@ pub(super) fn mint(
         priority: priority(relative, name, &judged.mime_type),
         last_modified: Some(file.stat.modified),
     };
-    let part = Part {
-        uri: None,
-        mime_type: None,
-        meta: None,
-        body: judged.body,
-    };
+    let part = Part { uri: None, mime_type: None, meta: None, body: judged.body };
     Resource {
         space: space.to_owned(),
         address: Address::Variables(vec![Binding {
@@ -76,28 +71,17 @@ pub(super) fn fingerprint(named: bool, stat: &EntryStat) -> Vec<u8> {
 
 /// READMEs and index pages say what a folder holds. An `index.js` does not.
 fn priority(relative: &str, name: &str, mime_type: &str) -> Option<f64> {
-    const PAGE_TYPES: [&str; 5] = [
-        "text/markdown",
-        "text/html",
-        "text/plain",
-        "text/x-rst",
-        "text/asciidoc",
-    ];
+    const PAGE_TYPES: [&str; 5] =
+        ["text/markdown", "text/html", "text/plain", "text/x-rst", "text/asciidoc"];
     let name = name.to_ascii_lowercase();
     let stem_end = name.find(['.', '-', '_']).unwrap_or(name.len());
     let is_page = match name.get(..stem_end) {
         Some("readme") => true,
-        Some("index") => name
-            .get(stem_end..)
-            .is_some_and(|rest| rest.starts_with('.')),
+        Some("index") => name.get(stem_end..).is_some_and(|rest| rest.starts_with('.')),
         _ => false,
     };
     if !is_page || !PAGE_TYPES.contains(&mime_type) {
         return None;
     }
-    Some(if relative.contains('/') {
-        PRIORITY_FOLDER_PAGE
-    } else {
-        PRIORITY_ROOT_PAGE
-    })
+    Some(if relative.contains('/') { PRIORITY_FOLDER_PAGE } else { PRIORITY_ROOT_PAGE })
 }

@@ -65,10 +65,7 @@ pub struct FolderSource {
 
 /// What a scan found at one path. Paths are relative to the folder and escaped, as the variable `path` holds them.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one at a time goes to the sink; none is kept"
-)]
+#[expect(clippy::large_enum_variant, reason = "one at a time goes to the sink; none is kept")]
 pub enum Scanned {
     /// A file that is new or looks different from what was known.
     Changed(Resource),
@@ -158,15 +155,9 @@ impl FolderSource {
     /// The source's id: the same over restarts, and for every spelling of the same folder.
     pub fn source_id(&self) -> u64 {
         // A folder that is not there now keeps the id of the path as written, which is the best that can be said.
-        let root = self
-            .root
-            .canonicalize()
-            .unwrap_or_else(|_| self.root.clone());
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let hash = blake3::hash(root.as_os_str().as_encoded_bytes());
-        let (id, _) = hash
-            .as_bytes()
-            .split_first_chunk::<8>()
-            .unwrap_or((&[0; 8], &[]));
+        let (id, _) = hash.as_bytes().split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
         u64::from_be_bytes(*id)
     }
 

@@ -34,10 +34,7 @@ pub fn check_pattern(pattern: &str) -> Result<(), SourceError> {
 
 impl Pattern {
     pub(super) fn parse(pattern: &str) -> Result<Self, SourceError> {
-        let refused = |detail: String| SourceError::Pattern {
-            pattern: pattern.to_owned(),
-            detail,
-        };
+        let refused = |detail: String| SourceError::Pattern { pattern: pattern.to_owned(), detail };
         if pattern.trim().is_empty() {
             return Err(refused("is empty; write ** for every file".to_owned()));
         }
@@ -48,38 +45,22 @@ impl Pattern {
             ));
         }
         if pattern.starts_with('#') {
-            return Err(refused(
-                "begins with #; write \\# for a name that begins so".to_owned(),
-            ));
+            return Err(refused("begins with #; write \\# for a name that begins so".to_owned()));
         }
         let mut builder = GitignoreBuilder::new("");
         builder.allow_unclosed_class(false);
-        builder
-            .add_line(None, pattern)
-            .map_err(|error| refused(error.to_string()))?;
-        let glob = builder
-            .build()
-            .map_err(|error| refused(error.to_string()))?;
+        builder.add_line(None, pattern).map_err(|error| refused(error.to_string()))?;
+        let glob = builder.build().map_err(|error| refused(error.to_string()))?;
         let body = pattern.strip_prefix('/').unwrap_or(pattern);
-        let segments: Vec<Segment> = body
-            .split('/')
-            .filter(|segment| !segment.is_empty())
-            .map(Segment::parse)
-            .collect();
+        let segments: Vec<Segment> =
+            body.split('/').filter(|segment| !segment.is_empty()).map(Segment::parse).collect();
         // An alternation may hold slashes, so its segments say nothing about where it stands.
         let anchored = (pattern.starts_with('/') || segments.len() > 1) && !pattern.contains('{');
-        Ok(Self {
-            glob,
-            segments,
-            anchored,
-        })
+        Ok(Self { glob, segments, anchored })
     }
 
     pub(super) fn parse_all(patterns: &[String]) -> Result<Vec<Self>, SourceError> {
-        patterns
-            .iter()
-            .map(|pattern| Self::parse(pattern))
-            .collect()
+        patterns.iter().map(|pattern| Self::parse(pattern)).collect()
     }
 
     /// Whether it matches this very path.
@@ -93,9 +74,7 @@ impl Pattern {
             return true;
         }
         relative.match_indices('/').any(|(end, _)| {
-            relative
-                .get(..end)
-                .is_some_and(|folder| self.matches_entry(folder, true))
+            relative.get(..end).is_some_and(|folder| self.matches_entry(folder, true))
         })
     }
 
@@ -150,10 +129,7 @@ impl Segment {
 pub(super) fn literal_pattern(name: &str) -> String {
     let mut pattern = String::from("/");
     for character in name.chars() {
-        if matches!(
-            character,
-            '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!' | '#' | ' '
-        ) {
+        if matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!' | '#' | ' ') {
             pattern.push('\\');
         }
         pattern.push(character);

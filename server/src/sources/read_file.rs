@@ -64,26 +64,18 @@ fn read_once(
         return Ok(Some(ReadOutcome::Gone));
     }
     if before.bytes > bytes_max {
-        return Ok(Some(ReadOutcome::Refused(too_large(
-            before.bytes,
-            bytes_max,
-        ))));
+        return Ok(Some(ReadOutcome::Refused(too_large(before.bytes, bytes_max))));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(before.bytes).unwrap_or(0));
     // One byte more than was announced tells a file that grew, and bounds the memory it can take.
-    (&mut file)
-        .take(before.bytes.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    (&mut file).take(before.bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     after_read();
     let after = stat_open(&file)?;
     let announced = u64::try_from(bytes.len()).is_ok_and(|length| length == before.bytes);
     if after != before || !announced {
         return Ok(None);
     }
-    Ok(Some(ReadOutcome::Read(ReadFile {
-        bytes,
-        stat: before,
-    })))
+    Ok(Some(ReadOutcome::Read(ReadFile { bytes, stat: before })))
 }
 
 /// The reason for a file over the bound.
@@ -95,11 +87,7 @@ pub(super) fn too_large(bytes: u64, bytes_max: u64) -> String {
 
 fn is_other_kind(error: &io::Error) -> bool {
     let code = error.raw_os_error();
-    [
-        rustix::io::Errno::LOOP,
-        rustix::io::Errno::NXIO,
-        rustix::io::Errno::ISDIR,
-    ]
-    .iter()
-    .any(|errno| code == Some(errno.raw_os_error()))
+    [rustix::io::Errno::LOOP, rustix::io::Errno::NXIO, rustix::io::Errno::ISDIR]
+        .iter()
+        .any(|errno| code == Some(errno.raw_os_error()))
 }

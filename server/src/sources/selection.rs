@@ -36,23 +36,13 @@ pub(super) enum FileVerdict {
 
 impl Selection {
     pub(super) fn new(source: &FolderSource) -> Result<Self, SourceError> {
-        let include = Pattern::parse_all(&source.include)?
-            .into_iter()
-            .map(Rc::new)
-            .collect();
-        Ok(Self {
-            include,
-            exclude: Pattern::parse_all(&source.exclude)?,
-        })
+        let include = Pattern::parse_all(&source.include)?.into_iter().map(Rc::new).collect();
+        Ok(Self { include, exclude: Pattern::parse_all(&source.exclude)? })
     }
 
     /// What lets files in directly beneath the root.
     pub(super) fn way(&self) -> Way {
-        if self.include.is_empty() {
-            Way::Open
-        } else {
-            Way::Patterns(self.include.clone())
-        }
+        if self.include.is_empty() { Way::Open } else { Way::Patterns(self.include.clone()) }
     }
 
     /// What lets files in beneath the sub-folder `name` of `parent`; `None`: nothing does.
@@ -64,11 +54,7 @@ impl Selection {
         relative: &str,
     ) -> Option<Way> {
         let name = last_segment(relative);
-        if self
-            .exclude
-            .iter()
-            .any(|pattern| pattern.matches_entry(relative, true))
-        {
+        if self.exclude.iter().any(|pattern| pattern.matches_entry(relative, true)) {
             return None;
         }
         let way = if ignored.ignores(relative, true) || is_left_out_folder(parent, name) {
@@ -82,21 +68,15 @@ impl Selection {
     /// Whether the file at `relative` is served.
     pub(super) fn judge(&self, way: &Way, ignored: &IgnoreStack, relative: &str) -> FileVerdict {
         let name = last_segment(relative);
-        if self
-            .exclude
-            .iter()
-            .any(|pattern| pattern.matches_file(relative))
-        {
+        if self.exclude.iter().any(|pattern| pattern.matches_file(relative)) {
             return FileVerdict::LeaveOut;
         }
         let rule = secret_rule(name);
         let named = match way {
             Way::Open => false,
             Way::Patterns(patterns) => {
-                let mut matching = patterns
-                    .iter()
-                    .filter(|pattern| pattern.matches_file(relative))
-                    .peekable();
+                let mut matching =
+                    patterns.iter().filter(|pattern| pattern.matches_file(relative)).peekable();
                 if matching.peek().is_none() {
                     return FileVerdict::LeaveOut;
                 }
@@ -108,11 +88,7 @@ impl Selection {
         }
         let left_out =
             rule.is_some() || is_version_control(name) || ignored.ignores(relative, false);
-        if left_out {
-            FileVerdict::LeaveOut
-        } else {
-            FileVerdict::Serve
-        }
+        if left_out { FileVerdict::LeaveOut } else { FileVerdict::Serve }
     }
 }
 
@@ -121,11 +97,9 @@ impl Way {
     fn spelling_out(&self, name: &str) -> Self {
         let patterns = match self {
             Way::Open => Vec::new(),
-            Way::Patterns(patterns) => patterns
-                .iter()
-                .filter(|pattern| pattern.spells_out(name))
-                .cloned()
-                .collect(),
+            Way::Patterns(patterns) => {
+                patterns.iter().filter(|pattern| pattern.spells_out(name)).cloned().collect()
+            }
         };
         Way::Patterns(patterns)
     }
@@ -135,9 +109,7 @@ impl Way {
         match self {
             Way::Open => Some(Way::Open),
             Way::Patterns(patterns) => {
-                let reaches = patterns
-                    .iter()
-                    .any(|pattern| pattern.may_match_beneath(relative));
+                let reaches = patterns.iter().any(|pattern| pattern.may_match_beneath(relative));
                 reaches.then_some(Way::Patterns(patterns))
             }
         }

@@ -28,18 +28,12 @@ pub fn folder_spaces(paths: &[PathBuf]) -> Result<Vec<(SpaceSettings, FolderSour
     let mut canonical_paths: Vec<PathBuf> = Vec::with_capacity(paths.len());
     let mut taken = BTreeSet::new();
     for path in paths {
-        let open = |source| SourceError::Open {
-            path: path.clone(),
-            source,
-        };
+        let open = |source| SourceError::Open { path: path.clone(), source };
         let canonical = path.canonicalize().map_err(open)?;
         let kind = fs::metadata(&canonical).map_err(open)?;
         if let Some(first) = canonical_paths.iter().position(|known| *known == canonical) {
             let first = paths.get(first).unwrap_or(path).clone();
-            return Err(SourceError::Duplicate {
-                first,
-                second: path.clone(),
-            });
+            return Err(SourceError::Duplicate { first, second: path.clone() });
         }
         let name = free_slug(&slug(&base_name(&canonical, kind.is_file())), &taken);
         let source = if kind.is_dir() {
@@ -49,9 +43,7 @@ pub fn folder_spaces(paths: &[PathBuf]) -> Result<Vec<(SpaceSettings, FolderSour
         } else {
             return Err(SourceError::Kind { path: path.clone() });
         };
-        let title = canonical
-            .file_name()
-            .map(|title| title.to_string_lossy().into_owned());
+        let title = canonical.file_name().map(|title| title.to_string_lossy().into_owned());
         spaces.push((folder_settings(&name, title), source));
         taken.insert(name);
         canonical_paths.push(canonical);
@@ -70,15 +62,10 @@ pub fn folder_settings(name: &str, title: Option<String>) -> SpaceSettings {
 }
 
 fn file_source(space: &str, given: &Path, canonical: &Path) -> Result<FolderSource, SourceError> {
-    let kind = || SourceError::Kind {
-        path: given.to_path_buf(),
-    };
+    let kind = || SourceError::Kind { path: given.to_path_buf() };
     let parent = canonical.parent().ok_or_else(kind)?;
     // A name that is not UTF-8 cannot be a pattern, nor could its URI be written.
-    let name = canonical
-        .file_name()
-        .and_then(|name| name.to_str())
-        .ok_or_else(kind)?;
+    let name = canonical.file_name().and_then(|name| name.to_str()).ok_or_else(kind)?;
     let mut source = FolderSource::new(space, parent);
     source.include.push(literal_pattern(name));
     Ok(source)
@@ -86,13 +73,8 @@ fn file_source(space: &str, given: &Path, canonical: &Path) -> Result<FolderSour
 
 /// The name that the slug is made of: a file's extension says nothing about what is in it.
 fn base_name(path: &Path, is_file: bool) -> String {
-    let name = if is_file {
-        path.file_stem()
-    } else {
-        path.file_name()
-    };
-    name.map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default()
+    let name = if is_file { path.file_stem() } else { path.file_name() };
+    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Lower-case ASCII letters and digits; whatever stands between them becomes one hyphen.
@@ -109,11 +91,7 @@ pub(crate) fn slug(name: &str) -> String {
         }
     }
     let slug = slug.trim_end_matches('-');
-    if slug.is_empty() {
-        SLUG_FALLBACK.to_owned()
-    } else {
-        slug.to_owned()
-    }
+    if slug.is_empty() { SLUG_FALLBACK.to_owned() } else { slug.to_owned() }
 }
 
 /// The slug, or the first of `slug-2`, `slug-3` ... that no earlier path has.

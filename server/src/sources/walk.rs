@@ -29,13 +29,8 @@ pub(super) fn scan(
     sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
 ) -> Result<ScanReport, SourceError> {
     let mut entry = Entry::root(source)?;
-    let mut walk = Walk {
-        source,
-        source_id: source.source_id(),
-        known,
-        sink,
-        report: ScanReport::default(),
-    };
+    let mut walk =
+        Walk { source, source_id: source.source_id(), known, sink, report: ScanReport::default() };
     // Nobody needs to know whether the sink ended the walk: it was the sink that did.
     let _ = match entry.descend_all(start) {
         Ok(true) => walk.folder(&mut entry),
@@ -51,20 +46,13 @@ pub(super) fn scan(
 
 pub(super) fn read_one(source: &FolderSource, relative: &Path) -> Result<Scanned, SourceError> {
     let escaped = escape_name_bytes(relative.as_os_str().as_encoded_bytes());
-    let gone = Scanned::Gone {
-        path: escaped.clone(),
-    };
-    let refused = |reason: &str| Scanned::Refused {
-        path: escaped.clone(),
-        reason: reason.to_owned(),
-    };
+    let gone = Scanned::Gone { path: escaped.clone() };
+    let refused =
+        |reason: &str| Scanned::Refused { path: escaped.clone(), reason: reason.to_owned() };
     let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
         return Ok(refused("is not a path beneath the folder"));
     };
-    if !relative
-        .components()
-        .all(|component| matches!(component, Component::Normal(_)))
-    {
+    if !relative.components().all(|component| matches!(component, Component::Normal(_))) {
         return Ok(refused("is not a path beneath the folder"));
     }
     if relative.to_str().is_none() {
@@ -115,10 +103,8 @@ struct Entry {
 impl Entry {
     fn root(source: &FolderSource) -> Result<Self, SourceError> {
         let selection = Selection::new(source)?;
-        let folder = Folder::open_root(&source.root).map_err(|error| SourceError::Open {
-            path: source.root.clone(),
-            source: error,
-        })?;
+        let folder = Folder::open_root(&source.root)
+            .map_err(|error| SourceError::Open { path: source.root.clone(), source: error })?;
         let mut ignored = IgnoreStack::above(&source.root);
         ignored.enter(&folder, "");
         let way = selection.way();
@@ -133,11 +119,7 @@ impl Entry {
     }
 
     fn path_of(&self, name: &str) -> String {
-        if self.relative.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}/{name}", self.relative)
-        }
+        if self.relative.is_empty() { name.to_owned() } else { format!("{}/{name}", self.relative) }
     }
 
     /// Goes down to `path`; `false` when a folder on the way is not there or not served.
@@ -149,9 +131,7 @@ impl Entry {
             let Some(relative) = name.to_str().map(|name| self.path_of(name)) else {
                 return Ok(false);
             };
-            let way = self
-                .selection
-                .enter(&self.way, &self.ignored, &self.folder, &relative);
+            let way = self.selection.enter(&self.way, &self.ignored, &self.folder, &relative);
             let Some(way) = way.filter(|_| self.depth < DEPTH_MAX) else {
                 return Ok(false);
             };
@@ -204,11 +184,7 @@ impl Walk<'_> {
             }
         };
         let Some(utf8) = name.to_str() else {
-            let folder_mark = if stat.kind == EntryKind::Folder {
-                "/"
-            } else {
-                ""
-            };
+            let folder_mark = if stat.kind == EntryKind::Folder { "/" } else { "" };
             let path = format!("{}{folder_mark}", escaped_beneath(entry, name));
             return match stat.kind {
                 EntryKind::Folder | EntryKind::File => self.refuse(path, NOT_UTF8.to_owned()),
@@ -224,9 +200,7 @@ impl Walk<'_> {
 
     fn sub_folder(&mut self, entry: &mut Entry, name: &str) -> ControlFlow<()> {
         let relative = entry.path_of(name);
-        let way = entry
-            .selection
-            .enter(&entry.way, &entry.ignored, &entry.folder, &relative);
+        let way = entry.selection.enter(&entry.way, &entry.ignored, &entry.folder, &relative);
         let Some(way) = way else {
             return self.leave_out();
         };
@@ -245,14 +219,7 @@ impl Walk<'_> {
         let mut ignored = std::mem::take(&mut entry.ignored);
         ignored.enter(&folder, &relative);
         let selection = entry.selection.clone();
-        let mut below = Entry {
-            folder,
-            relative,
-            depth: entry.depth + 1,
-            selection,
-            way,
-            ignored,
-        };
+        let mut below = Entry { folder, relative, depth: entry.depth + 1, selection, way, ignored };
         let flow = self.folder(&mut below);
         entry.ignored = below.ignored;
         entry.ignored.leave();
@@ -323,8 +290,6 @@ fn escaped_beneath(entry: &Entry, name: &OsStr) -> String {
 
 /// Whether the folder went away, or became something else, since it was looked at.
 fn is_gone(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    ) || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }

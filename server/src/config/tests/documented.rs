@@ -29,9 +29,8 @@ fn keys() -> Vec<Key> {
         } else if line.starts_with("pub struct") || line.starts_with("pub enum") {
             table = doc.trim().trim_matches('`').to_owned();
             doc.clear();
-        } else if let Some((name, _)) = line
-            .strip_prefix("pub ")
-            .and_then(|line| line.split_once(':'))
+        } else if let Some((name, _)) =
+            line.strip_prefix("pub ").and_then(|line| line.split_once(':'))
         {
             let text = doc.trim();
             let (meaning, default) = match text.split_once(" Default: ") {
@@ -56,18 +55,9 @@ fn keys() -> Vec<Key> {
 fn the_document_has_every_key() {
     let mut tables = String::new();
     for table in TABLES {
-        write!(
-            tables,
-            "\n## `{table}`\n\n| Key | Meaning | Default |\n|---|---|---|\n"
-        )
-        .unwrap();
+        write!(tables, "\n## `{table}`\n\n| Key | Meaning | Default |\n|---|---|---|\n").unwrap();
         for key in keys().iter().filter(|key| key.table == table) {
-            writeln!(
-                tables,
-                "| `{}` | {} | {} |",
-                key.name, key.meaning, key.default
-            )
-            .unwrap();
+            writeln!(tables, "| `{}` | {} | {} |", key.name, key.meaning, key.default).unwrap();
         }
     }
     let (head, rest) = DOCUMENT.split_once("<!-- keys -->\n").unwrap();
@@ -83,11 +73,7 @@ fn the_example_has_every_key() {
             || EXAMPLE.contains(&format!("\n[space.{}]", key.name));
         assert!(present, "{} {}", key.table, key.name);
     }
-    assert_eq!(
-        keys().len(),
-        31,
-        "a reader that finds no keys checks nothing"
-    );
+    assert_eq!(keys().len(), 31, "a reader that finds no keys checks nothing");
 }
 
 #[test]
@@ -95,10 +81,7 @@ fn documented_defaults_are_the_real_ones() {
     let mut text = String::new();
     for table in ["[server]", "[storage]"] {
         writeln!(text, "{table}").unwrap();
-        for key in keys()
-            .iter()
-            .filter(|key| key.table == table && key.name != "path")
-        {
+        for key in keys().iter().filter(|key| key.table == table && key.name != "path") {
             let default = key.default.trim_matches('`');
             writeln!(text, "{} = {default}", key.name).unwrap();
         }

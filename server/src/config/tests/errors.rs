@@ -120,17 +120,17 @@ fn wrong_storage_values() {
             storage("durability = 'often'"),
             storage("durability = '200'"),
             storage("path = ''"),
-            storage("tombstone_retention = '1.5h'"),
-            storage("tombstone_retention = '99999999999999999999d'"),
-            storage("tombstone_retention = '40000d'"),
+            storage("change_log_retention = '1.5h'"),
+            storage("change_log_retention = '99999999999999999999d'"),
+            storage("change_log_retention = '40000d'"),
         ],
         &expect![[r#"
             pressmark.toml:2: storage.durability: "often" is neither "sync" nor an interval such as "200ms"
             pressmark.toml:2: storage.durability: "200" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
             pressmark.toml:2: storage.path: must not be empty
-            pressmark.toml:2: storage.tombstone_retention: "1.5h" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
-            pressmark.toml:2: storage.tombstone_retention: "99999999999999999999d" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
-            pressmark.toml:2: storage.tombstone_retention: "40000d" is longer than 36500 days"#]],
+            pressmark.toml:2: storage.change_log_retention: "1.5h" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
+            pressmark.toml:2: storage.change_log_retention: "99999999999999999999d" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
+            pressmark.toml:2: storage.change_log_retention: "40000d" is longer than 36500 days"#]],
     );
 }
 

@@ -55,7 +55,6 @@ fn the_values_of_the_example() {
                 200ms,
             ),
             block_cache_bytes: 1073741824,
-            tombstone_retention: 2592000s,
             change_log_retention: 1209600s,
         }
     "#]]
@@ -89,20 +88,15 @@ fn the_values_of_the_example() {
 #[test]
 fn the_spaces_of_the_example() {
     let config = parse(EXAMPLE).unwrap();
-    let [pypi, handbook, minutes] = config.spaces.as_slice() else {
-        panic!("{:?}", config.spaces)
-    };
+    let [pypi, handbook, minutes] = config.spaces.as_slice() else { panic!("{:?}", config.spaces) };
     assert_eq!(
         (pypi.settings.list, pypi.settings.alias_clash),
         (ListMode::Pinned, AliasClash::Warn)
     );
     assert_eq!(pypi.settings.cache_scope, CacheScope::Private);
     assert_eq!(pypi.settings.ttl, Duration::from_secs(300));
-    let columns: Vec<_> = pypi
-        .columns
-        .iter()
-        .map(|map| (map.column.as_str(), &map.target))
-        .collect();
+    let columns: Vec<_> =
+        pypi.columns.iter().map(|map| (map.column.as_str(), &map.target)).collect();
     assert_eq!(
         columns,
         [
@@ -119,22 +113,13 @@ fn the_spaces_of_the_example() {
 
 #[test]
 fn durations_and_sizes() {
-    for (text, milliseconds) in [
-        ("0ms", 0),
-        ("200ms", 200),
-        ("5 m", 300_000),
-        ("7d", 604_800_000),
-    ] {
+    for (text, milliseconds) in [("0ms", 0), ("200ms", 200), ("5 m", 300_000), ("7d", 604_800_000)]
+    {
         let file = format!("[[space]]\nname = 'a'\nuri_template = 'a:{{b}}'\nttl = '{text}'");
         let ttl = parse(&file).unwrap().spaces[0].settings.ttl;
         assert_eq!(ttl, Duration::from_millis(milliseconds), "{text}");
     }
-    for (text, bytes) in [
-        ("1", 1),
-        ("'2B'", 2),
-        ("'3 KiB'", 3072),
-        ("'4MB'", 4_000_000),
-    ] {
+    for (text, bytes) in [("1", 1), ("'2B'", 2), ("'3 KiB'", 3072), ("'4MB'", 4_000_000)] {
         let config = parse(&format!("[server]\nbody_bytes_max = {text}")).unwrap();
         assert_eq!(config.server.body_bytes_max, bytes, "{text}");
     }
@@ -144,11 +129,9 @@ fn durations_and_sizes() {
 
 #[test]
 fn addresses() {
-    for (text, expected) in [
-        ("localhost:1", "127.0.0.1:1"),
-        ("[::1]:2", "[::1]:2"),
-        ("127.3.2.1:3", "127.3.2.1:3"),
-    ] {
+    for (text, expected) in
+        [("localhost:1", "127.0.0.1:1"), ("[::1]:2", "[::1]:2"), ("127.3.2.1:3", "127.3.2.1:3")]
+    {
         let config = parse(&format!("[server]\nlisten = '{text}'")).unwrap();
         assert_eq!(config.server.listen.to_string(), expected);
     }
@@ -162,10 +145,5 @@ fn a_file_on_the_disk_is_loaded_with_its_folder() {
     let config = Config::load(&file, &|_| Ok(())).unwrap();
     assert_eq!(config.storage.path, Some(folder.path().join("store")));
     let missing = Config::load(&folder.path().join("none"), &|_| Ok(())).unwrap_err();
-    assert!(
-        missing
-            .to_string()
-            .ends_with("none: cannot be read; check --config"),
-        "{missing}"
-    );
+    assert!(missing.to_string().ends_with("none: cannot be read; check --config"), "{missing}");
 }

@@ -57,7 +57,10 @@ fn read_reply(context: &Context<'_>, uri: &str, contents: &Contents) -> Result<V
     contents
         .write_array(uri, revision.wire_fields(), &mut out)
         .map_err(|error| context.fault(&error))?;
-    let hint = CacheHint { ttl: contents.space.settings.ttl, scope: contents.cache_scope };
+    let hint = CacheHint {
+        ttl: context.mcp.freshness(contents.space.settings.ttl),
+        scope: contents.cache_scope,
+    };
     Ok(finish(out, revision, Some(hint)))
 }
 
@@ -86,7 +89,7 @@ pub(super) fn list(context: &Context<'_>, cursor: Option<&str>) -> Result<Vec<u8
     }
     out.push(b']');
     next_cursor(page.next_cursor.as_deref(), &mut out);
-    let hint = CacheHint { ttl: page.ttl, scope: page.cache_scope };
+    let hint = CacheHint { ttl: context.mcp.freshness(page.ttl), scope: page.cache_scope };
     Ok(finish(out, context.revision, Some(hint)))
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn resources_templates_list(
     }
     out.push(b']');
     next_cursor(page.next_cursor.as_deref(), &mut out);
-    let hint = CacheHint { ttl: page.ttl, scope: page.cache_scope };
+    let hint = CacheHint { ttl: context.mcp.freshness(page.ttl), scope: page.cache_scope };
     Ok(Outcome::Reply(finish(out, context.revision, Some(hint))))
 }
 

@@ -43,12 +43,7 @@ fn block<'a>(text: &'a str, open: &str, close: &[&str]) -> Option<(&'a str, &'a 
 
 fn toml(inside: &str) -> Option<FrontMatter> {
     let table: toml::Table = inside.parse().ok()?;
-    let string = |key: &str| {
-        table
-            .get(key)
-            .and_then(toml::Value::as_str)
-            .map(str::to_owned)
-    };
+    let string = |key: &str| table.get(key).and_then(toml::Value::as_str).map(str::to_owned);
     Some(FrontMatter {
         title: string("title"),
         description: string("description").or_else(|| string("summary")),
@@ -99,18 +94,12 @@ fn yaml_key<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 }
 
 fn joined(value: &str, more: &str) -> String {
-    if more.is_empty() {
-        value.to_owned()
-    } else {
-        format!("{value} {more}")
-    }
+    if more.is_empty() { value.to_owned() } else { format!("{value} {more}") }
 }
 
 /// A comment begins with a number sign after white space.
 fn without_comment(value: &str) -> &str {
-    value
-        .split_once(" #")
-        .map_or(value, |(before, _)| before.trim_end())
+    value.split_once(" #").map_or(value, |(before, _)| before.trim_end())
 }
 
 fn single_quoted(value: &str) -> Option<String> {
@@ -150,9 +139,7 @@ fn double_quoted(value: &str) -> Option<String> {
 fn hex_character(characters: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
     let mut code = 0_u32;
     for _ in 0..digits {
-        code = code
-            .checked_mul(16)?
-            .checked_add(characters.next()?.to_digit(16)?)?;
+        code = code.checked_mul(16)?.checked_add(characters.next()?.to_digit(16)?)?;
     }
     char::from_u32(code)
 }

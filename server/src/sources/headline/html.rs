@@ -10,11 +10,7 @@ const CONTENT_BYTES_MAX: usize = 4096;
 pub(super) fn headline(text: &str) -> Headline {
     let mut found = Found::default();
     let mut at = 0;
-    while let Some(open) = text
-        .get(at..)
-        .and_then(|rest| rest.find('<'))
-        .map(|open| at + open)
-    {
+    while let Some(open) = text.get(at..).and_then(|rest| rest.find('<')).map(|open| at + open) {
         let rest = text.get(open..).unwrap_or_default();
         let Some(end) = tag_end(rest) else {
             at = open + 1;
@@ -69,10 +65,7 @@ impl Found {
                 ControlFlow::Continue(0)
             }
             "p" => {
-                self.paragraph = self
-                    .paragraph
-                    .take()
-                    .or_else(|| words(content(after, &name)));
+                self.paragraph = self.paragraph.take().or_else(|| words(content(after, &name)));
                 // Titles stand before paragraphs.
                 if self.paragraph.is_some() && (self.title.is_some() || self.heading.is_some()) {
                     ControlFlow::Break(())
@@ -98,15 +91,9 @@ fn tag_name(tag: &str) -> String {
 ///
 /// Looks at the first `CONTENT_BYTES_MAX` bytes: end tags that are missing must not cost a look at the rest each.
 fn content<'a>(after: &'a str, name: &str) -> &'a str {
-    let after = after
-        .get(..after.floor_char_boundary(CONTENT_BYTES_MAX))
-        .unwrap_or(after);
+    let after = after.get(..after.floor_char_boundary(CONTENT_BYTES_MAX)).unwrap_or(after);
     let end = find_close(after, name);
-    let end = if end == after.len() {
-        after.find('<').unwrap_or(end)
-    } else {
-        end
-    };
+    let end = if end == after.len() { after.find('<').unwrap_or(end) } else { end };
     after.get(..end).unwrap_or(after)
 }
 

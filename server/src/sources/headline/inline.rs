@@ -11,9 +11,7 @@ const TAG_BYTES_MAX: usize = 1024;
 ///
 /// Reads the first `INLINE_BYTES_MAX` bytes.
 pub(super) fn plain_inline(markdown: &str) -> String {
-    let head = markdown
-        .get(..markdown.floor_char_boundary(INLINE_BYTES_MAX))
-        .unwrap_or(markdown);
+    let head = markdown.get(..markdown.floor_char_boundary(INLINE_BYTES_MAX)).unwrap_or(markdown);
     let plain = without_marks(head);
     let decoded = html_escape::decode_html_entities(&plain);
     decoded.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -71,10 +69,7 @@ fn escaped<'a>(after: &'a str, plain: &mut String) -> &'a str {
 
 /// A code span's content as it stands; a run of backquotes without its like is dropped.
 fn code<'a>(rest: &'a str, plain: &mut String) -> &'a str {
-    let length = rest
-        .chars()
-        .take_while(|character| *character == '`')
-        .count();
+    let length = rest.chars().take_while(|character| *character == '`').count();
     let (mark, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
     match after.split_once(mark) {
         Some((content, after)) => {
@@ -133,9 +128,7 @@ fn balanced(text: &str, open: char, close: char) -> Option<usize> {
 /// Where the tag or comment that begins `rest` ends; `None`: it is a plain less-than sign.
 pub(super) fn tag_end(rest: &str) -> Option<usize> {
     if let Some(comment) = rest.strip_prefix("<!--") {
-        let end = comment
-            .find("-->")
-            .map(|end| end + "<!--".len() + "-->".len());
+        let end = comment.find("-->").map(|end| end + "<!--".len() + "-->".len());
         // A comment that is not closed hides the rest.
         return Some(end.unwrap_or(rest.len()));
     }
@@ -144,10 +137,7 @@ pub(super) fn tag_end(rest: &str) -> Option<usize> {
         return None;
     }
     let mut quote = None;
-    for (at, character) in rest
-        .char_indices()
-        .take_while(|(at, _)| *at < TAG_BYTES_MAX)
-    {
+    for (at, character) in rest.char_indices().take_while(|(at, _)| *at < TAG_BYTES_MAX) {
         match (quote, character) {
             (None, '>') => return Some(at + 1),
             (None, '"' | '\'') => quote = Some(character),

@@ -122,10 +122,7 @@ fn run_length(text: &str, character: char) -> usize {
 }
 
 fn opens_fence(trimmed: &str) -> Option<(char, usize)> {
-    let character = trimmed
-        .chars()
-        .next()
-        .filter(|character| matches!(character, '`' | '~'))?;
+    let character = trimmed.chars().next().filter(|character| matches!(character, '`' | '~'))?;
     let length = run_length(trimmed, character);
     let info = trimmed.get(length..).unwrap_or_default();
     (length >= 3 && !(character == '`' && info.contains('`'))).then_some((character, length))
@@ -141,21 +138,14 @@ fn closes_fence(line: &str, character: char, length: usize) -> bool {
 /// Comments, processing instructions and the elements whose content is raw (CommonMark section 4.6, kinds 1 to 3).
 fn opens_html(trimmed: &str) -> Option<&'static str> {
     let after = trimmed.strip_prefix('<')?;
-    let lower = after
-        .get(..after.floor_char_boundary(10))
-        .unwrap_or(after)
-        .to_ascii_lowercase();
+    let lower = after.get(..after.floor_char_boundary(10)).unwrap_or(after).to_ascii_lowercase();
     if lower.starts_with("!--") {
         return Some("-->");
     }
     if lower.starts_with('?') {
         return Some("?>");
     }
-    for (tag, end) in [
-        ("script", "</script>"),
-        ("style", "</style>"),
-        ("pre", "</pre>"),
-    ] {
+    for (tag, end) in [("script", "</script>"), ("style", "</style>"), ("pre", "</pre>")] {
         if lower.starts_with(tag) {
             return Some(end);
         }
@@ -165,17 +155,14 @@ fn opens_html(trimmed: &str) -> Option<&'static str> {
 
 /// Whether the line begins with the tag of an element that is no inline one.
 fn opens_html_block(trimmed: &str) -> bool {
-    const INLINE: [&str; 13] = [
-        "a", "abbr", "b", "code", "em", "i", "kbd", "mark", "s", "span", "strong", "sub", "sup",
-    ];
+    const INLINE: [&str; 13] =
+        ["a", "abbr", "b", "code", "em", "i", "kbd", "mark", "s", "span", "strong", "sub", "sup"];
     let Some(inside) = trimmed.strip_prefix('<') else {
         return false;
     };
     let inside = inside.strip_prefix('/').unwrap_or(inside);
     let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-    let (name, rest) = inside
-        .split_at_checked(end.unwrap_or(inside.len()))
-        .unwrap_or_default();
+    let (name, rest) = inside.split_at_checked(end.unwrap_or(inside.len())).unwrap_or_default();
     // `<https://example.org>` is a link.
     let is_tag = rest.is_empty() || rest.starts_with([' ', '\t', '>', '/']);
     is_tag
@@ -207,22 +194,14 @@ fn is_underline(trimmed: &str) -> bool {
 
 fn is_thematic_break(trimmed: &str) -> bool {
     ['-', '*', '_'].iter().any(|mark| {
-        trimmed
-            .chars()
-            .filter(|character| character == mark)
-            .count()
-            >= 3
-            && trimmed
-                .chars()
-                .all(|character| character == *mark || character.is_whitespace())
+        trimmed.chars().filter(|character| character == mark).count() >= 3
+            && trimmed.chars().all(|character| character == *mark || character.is_whitespace())
     })
 }
 
 /// Lists, quotations, tables, directives and link definitions: no paragraphs that describe the document.
 fn is_other_block(trimmed: &str) -> bool {
-    let bullet = ["- ", "* ", "+ "]
-        .iter()
-        .any(|bullet| trimmed.starts_with(bullet));
+    let bullet = ["- ", "* ", "+ "].iter().any(|bullet| trimmed.starts_with(bullet));
     let after_digits = trimmed.trim_start_matches(|character: char| character.is_ascii_digit());
     let numbered = after_digits.len() < trimmed.len()
         && (after_digits.starts_with(". ") || after_digits.starts_with(") "));

@@ -32,24 +32,18 @@ pub(super) fn headline(mime_type: &str, text: &str) -> Headline {
             }
         }
         "text/html" | "application/xhtml+xml" => html::headline(head),
-        "text/plain" => Headline {
-            title: None,
-            description: plain_paragraph(head),
-        },
+        "text/plain" => Headline { title: None, description: plain_paragraph(head) },
         _ => Headline::default(),
     };
     Headline {
         title: found.title.and_then(|title| line(&title)),
-        description: found
-            .description
-            .and_then(|text| line(first_sentence(&text))),
+        description: found.description.and_then(|text| line(first_sentence(&text))),
     }
 }
 
 /// The first `HEAD_BYTES_MAX` bytes, without cutting a character.
 fn head(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(HEAD_BYTES_MAX))
-        .unwrap_or(text)
+    text.get(..text.floor_char_boundary(HEAD_BYTES_MAX)).unwrap_or(text)
 }
 
 /// The first lines up to an empty one.
@@ -69,9 +63,7 @@ fn first_sentence(text: &str) -> &str {
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
         let end = at + character.len_utf8();
-        let space_follows = characters
-            .peek()
-            .is_none_or(|(_, next)| next.is_whitespace());
+        let space_follows = characters.peek().is_none_or(|(_, next)| next.is_whitespace());
         let ends = match character {
             '。' | '！' | '？' => true,
             '!' | '?' => space_follows,
@@ -88,10 +80,7 @@ fn first_sentence(text: &str) -> &str {
 /// Whether a full stop after these words belongs to an abbreviation: `e.g.`, `No.`, an initial, a list's number.
 fn is_abbreviation(before: &str) -> bool {
     const KNOWN: [&str; 9] = ["no", "vs", "cf", "etc", "mr", "mrs", "ms", "dr", "st"];
-    let word = before
-        .rsplit(|c: char| c.is_whitespace() || c == '(')
-        .next()
-        .unwrap_or(before);
+    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(before);
     let lower = word.to_lowercase();
     let initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
     let number_first = word == before && word.chars().all(|c| c.is_ascii_digit());
@@ -105,10 +94,7 @@ fn is_abbreviation(before: &str) -> bool {
 fn line(text: &str) -> Option<String> {
     let mut line = String::new();
     for word in text.split_whitespace() {
-        let word: String = word
-            .chars()
-            .filter(|character| !character.is_control())
-            .collect();
+        let word: String = word.chars().filter(|character| !character.is_control()).collect();
         if !line.is_empty() && !word.is_empty() {
             line.push(' ');
         }
@@ -121,10 +107,7 @@ fn line(text: &str) -> Option<String> {
     if line.chars().count() > LINE_CHARACTERS_MAX {
         let kept: String = line.chars().take(LINE_CHARACTERS_MAX - 1).collect();
         // A script without spaces is cut where it must be.
-        let cut = kept
-            .rfind(' ')
-            .filter(|cut| *cut > kept.len() / 2)
-            .unwrap_or(kept.len());
+        let cut = kept.rfind(' ').filter(|cut| *cut > kept.len() / 2).unwrap_or(kept.len());
         line = format!("{}…", kept.get(..cut).unwrap_or(&kept).trim_end());
     }
     (!line.is_empty()).then_some(line)

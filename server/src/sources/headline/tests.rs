@@ -124,11 +124,7 @@ fn html() {
 fn other_types() {
     check(
         "text/plain",
-        &[
-            "\n\nFirst line\nsecond line. More.\n\nNext",
-            "1. First point. x",
-            "\x1b",
-        ],
+        &["\n\nFirst line\nsecond line. More.\n\nNext", "1. First point. x", "\x1b"],
         &expect![[r#"
             - | First line second line.
             - | 1. First point.
@@ -152,9 +148,9 @@ fn lines_are_bounded() {
 /// What could recurse or be looked through again and again is bounded.
 #[test]
 fn hostile_markup_is_read_in_passing() {
-    for unit in [
-        "[", "[[a](", "`", "<a \"", "<p>", "<p", "![", "<!--", "*_", "\\", "&", "# \n", "<script>",
-    ] {
+    for unit in
+        ["[", "[[a](", "`", "<a \"", "<p>", "<p", "![", "<!--", "*_", "\\", "&", "# \n", "<script>"]
+    {
         let text = unit.repeat(20_000 / unit.len());
         headline("text/markdown", &text);
         headline("text/html", &text);

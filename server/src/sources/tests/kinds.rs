@@ -15,11 +15,7 @@ use crate::sources::{Scanned, SourceError};
 
 #[test]
 fn links_are_not_followed() {
-    let outer = tree(&[
-        ("project/a.md", "a"),
-        ("project-evil/secret.md", "s"),
-        ("secret.md", "s"),
-    ]);
+    let outer = tree(&[("project/a.md", "a"), ("project-evil/secret.md", "s"), ("secret.md", "s")]);
     let root = outer.path().join("project");
     symlink("../secret.md", root.join("out.md")).unwrap();
     symlink("../project-evil", root.join("out")).unwrap();
@@ -27,14 +23,7 @@ fn links_are_not_followed() {
     symlink(".", root.join("loop")).unwrap();
     symlink("a.md", root.join("same.md")).unwrap();
     symlink("nowhere", root.join("dangling")).unwrap();
-    let asked = [
-        "out.md",
-        "out/secret.md",
-        "slash/etc/hostname",
-        "loop/a.md",
-        "same.md",
-        "a.md",
-    ];
+    let asked = ["out.md", "out/secret.md", "slash/etc/hostname", "loop/a.md", "same.md", "a.md"];
     let asked: Vec<(&str, &str)> = asked.iter().map(|path| (*path, "")).collect();
     assert_eq!(served(&source(&root), &asked), "a.md");
     assert_eq!(scan_all(&source(&root)).1.left_out, 6);
@@ -42,20 +31,12 @@ fn links_are_not_followed() {
 
 #[test]
 fn paths_that_lead_out_are_refused() {
-    let outer = tree(&[
-        ("project/a.md", ""),
-        ("project-evil/b.md", ""),
-        ("c.md", ""),
-    ]);
+    let outer = tree(&[("project/a.md", ""), ("project-evil/b.md", ""), ("c.md", "")]);
     let source = source(&outer.path().join("project"));
     let absolute = outer.path().join("c.md");
-    for path in [
-        Path::new("../c.md"),
-        Path::new("x/../../c.md"),
-        &absolute,
-        Path::new(""),
-        Path::new(".."),
-    ] {
+    for path in
+        [Path::new("../c.md"), Path::new("x/../../c.md"), &absolute, Path::new(""), Path::new("..")]
+    {
         let one = source.read_one(path);
         assert!(matches!(one, Scanned::Refused { .. }), "{path:?}: {one:?}");
     }
@@ -71,10 +52,7 @@ fn paths_that_lead_out_are_refused() {
 fn the_root_itself_may_be_a_link() {
     let outer = tree(&[("real/a.md", "")]);
     symlink("real", outer.path().join("link")).unwrap();
-    let (real, link) = (
-        source(&outer.path().join("real")),
-        source(&outer.path().join("link")),
-    );
+    let (real, link) = (source(&outer.path().join("real")), source(&outer.path().join("link")));
     assert_eq!(served(&link, &[]), "a.md");
     assert_eq!(real.source_id(), link.source_id());
     assert_ne!(real.source_id(), source(outer.path()).source_id());
@@ -85,10 +63,7 @@ fn special_files_are_passed_by_without_waiting() {
     let folder = tree(&[("a.md", "")]);
     mkfifoat(CWD, folder.path().join("fifo.md"), Mode::RUSR | Mode::WUSR).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
-    assert_eq!(
-        served(&source(folder.path()), &[("fifo.md", ""), ("socket", "")]),
-        "a.md"
-    );
+    assert_eq!(served(&source(folder.path()), &[("fifo.md", ""), ("socket", "")]), "a.md");
     assert_eq!(scan_all(&source(folder.path())).1.left_out, 2);
     // Opened all the same, as when it takes a file's place, it is found out without waiting for a writer.
     let open = Folder::open_root(folder.path()).unwrap();
@@ -108,13 +83,8 @@ fn a_file_that_changes_while_it_is_read_is_read_again() {
             fs::write(&path, "one\ntwo\n".repeat(reads)).unwrap();
         }
     });
-    let ReadOutcome::Read(file) = outcome else {
-        panic!("{outcome:?}")
-    };
-    assert_eq!(
-        (reads, file.bytes.as_slice()),
-        (3, "one\ntwo\n".repeat(2).as_bytes())
-    );
+    let ReadOutcome::Read(file) = outcome else { panic!("{outcome:?}") };
+    assert_eq!((reads, file.bytes.as_slice()), (3, "one\ntwo\n".repeat(2).as_bytes()));
 }
 
 #[test]
@@ -127,9 +97,7 @@ fn a_file_that_never_rests_is_refused() {
         reads += 1;
         fs::write(&path, "x".repeat(reads + 10)).unwrap();
     });
-    let ReadOutcome::Refused(reason) = outcome else {
-        panic!("{outcome:?}")
-    };
+    let ReadOutcome::Refused(reason) = outcome else { panic!("{outcome:?}") };
     expect!["changed each of the 3 times it was read; it is served once it comes to rest"]
         .assert_eq(&reason);
 }
@@ -140,9 +108,7 @@ fn a_file_that_never_rests_is_refused() {
 fn a_file_that_cannot_be_read_is_refused_with_the_reason() {
     let process = Folder::open_root(Path::new("/proc/self")).unwrap();
     let outcome = read_settled(&process, "mem".as_ref(), 1000, &mut || ());
-    let ReadOutcome::Refused(reason) = outcome else {
-        panic!("{outcome:?}")
-    };
+    let ReadOutcome::Refused(reason) = outcome else { panic!("{outcome:?}") };
     assert!(reason.starts_with("cannot be read: "), "{reason}");
 }
 
@@ -186,10 +152,7 @@ fn what_vanishes_during_the_walk_is_passed_by() {
             ControlFlow::Continue(())
         })
         .unwrap();
-    assert_eq!(
-        (seen.as_slice(), report.refused),
-        (["a".to_owned(), "h".to_owned()].as_slice(), 0)
-    );
+    assert_eq!((seen.as_slice(), report.refused), (["a".to_owned(), "h".to_owned()].as_slice(), 0));
 }
 
 #[test]
@@ -197,17 +160,10 @@ fn folders_that_are_too_deep_are_refused_and_the_rest_goes_on() {
     let folder = tree(&[("z", "")]);
     let deep = "d/".repeat(130);
     put(folder.path(), &format!("{deep}too-deep"), b"");
-    put(
-        folder.path(),
-        &format!("{}deep-enough", "d/".repeat(128)),
-        b"",
-    );
+    put(folder.path(), &format!("{}deep-enough", "d/".repeat(128)), b"");
     let refused = refusals(&source(folder.path()));
     assert_eq!(refused.keys().collect::<Vec<_>>(), [&"d/".repeat(129)]);
-    assert_eq!(
-        served(&source(folder.path()), &[]),
-        format!("{}deep-enough\nz", "d/".repeat(128))
-    );
+    assert_eq!(served(&source(folder.path()), &[]), format!("{}deep-enough\nz", "d/".repeat(128)));
 }
 
 #[test]
@@ -215,12 +171,6 @@ fn a_folder_that_is_not_there_is_an_error_and_not_an_empty_folder() {
     let folder = tree(&[]);
     let missing = source(&folder.path().join("missing"));
     let result = missing.scan(&|_| None, &mut |_| ControlFlow::Continue(()));
-    assert!(
-        matches!(result, Err(SourceError::Open { .. })),
-        "{result:?}"
-    );
-    assert!(matches!(
-        missing.read_one(Path::new("a")),
-        Scanned::Refused { .. }
-    ));
+    assert!(matches!(result, Err(SourceError::Open { .. })), "{result:?}");
+    assert!(matches!(missing.read_one(Path::new("a")), Scanned::Refused { .. }));
 }

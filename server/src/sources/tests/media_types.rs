@@ -22,10 +22,7 @@ fn check(files: &[(&str, &[u8])], expect: &Expect) {
             Body::Blob(bytes) => ("blob", bytes.as_slice()),
         };
         assert_eq!(bytes, *content, "{path}: the bytes read back as they are");
-        lines.push(format!(
-            "{path}: {kind} {}",
-            resource.mime_type.as_deref().unwrap()
-        ));
+        lines.push(format!("{path}: {kind} {}", resource.mime_type.as_deref().unwrap()));
     }
     expect.assert_eq(&lines.join("\n"));
 }

@@ -77,9 +77,7 @@ fn refusals(source: &FolderSource) -> BTreeMap<String, String> {
 }
 
 fn path_of(resource: &Resource) -> String {
-    let Address::Variables(bindings) = &resource.address else {
-        panic!("{resource:?}")
-    };
+    let Address::Variables(bindings) = &resource.address else { panic!("{resource:?}") };
     match bindings.as_slice() {
         [binding] if binding.name == "path" => match &binding.value {
             Value::String(path) => path.clone(),

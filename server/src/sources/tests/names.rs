@@ -74,11 +74,7 @@ fn names_that_are_not_utf8_are_refused_with_every_byte() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join(OsStr::from_bytes(b"caf\xe9 1.md")), "").unwrap();
     fs::create_dir(folder.path().join(OsStr::from_bytes(b"d\xff"))).unwrap();
-    fs::write(
-        folder.path().join(OsStr::from_bytes(b"d\xff/inside.md")),
-        "",
-    )
-    .unwrap();
+    fs::write(folder.path().join(OsStr::from_bytes(b"d\xff/inside.md")), "").unwrap();
     put(folder.path(), "ok.md", b"");
     expect![[r#"
         {
@@ -89,27 +85,16 @@ fn names_that_are_not_utf8_are_refused_with_every_byte() {
     .assert_debug_eq(&refusals(&source(folder.path())));
     assert_eq!(served(&source(folder.path()), &[]), "ok.md");
     let one = source(folder.path()).read_one(Path::new(OsStr::from_bytes(b"caf\xe9 1.md")));
-    assert!(
-        matches!(&one, Scanned::Refused { path, .. } if path == "caf%E9%201.md"),
-        "{one:?}"
-    );
+    assert!(matches!(&one, Scanned::Refused { path, .. } if path == "caf%E9%201.md"), "{one:?}");
 }
 
 #[test]
 fn the_order_is_that_of_the_bytes_and_a_sink_can_end_the_walk() {
-    let folder = super::tree(&[
-        ("b/x", ""),
-        ("B", ""),
-        ("a", ""),
-        ("b.md", ""),
-        ("\u{e9}", ""),
-    ]);
+    let folder = super::tree(&[("b/x", ""), ("B", ""), ("a", ""), ("b.md", ""), ("\u{e9}", "")]);
     let mut seen = Vec::new();
     source(folder.path())
         .scan(&|_| None, &mut |scanned| {
-            let Scanned::Changed(resource) = scanned else {
-                panic!("{scanned:?}")
-            };
+            let Scanned::Changed(resource) = scanned else { panic!("{scanned:?}") };
             seen.push(super::path_of(&resource));
             if seen.len() == 4 {
                 std::ops::ControlFlow::Break(())

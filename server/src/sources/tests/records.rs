@@ -32,18 +32,9 @@ fn a_record_says_all_that_the_file_does() {
     assert_eq!(resource.contents.len(), 1);
     assert!(matches!(&resource.contents[0].body, Body::Text(text) if text.len() == 39));
     assert_eq!((resource.acl, resource.pinned), (None, false));
-    let modified = fs::metadata(folder.path().join("a b/Guide.md"))
-        .unwrap()
-        .modified()
-        .unwrap();
-    let modified = modified
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap()
-        .as_millis();
-    assert_eq!(
-        resource.annotations.last_modified.map(i128::from),
-        i128::try_from(modified).ok()
-    );
+    let modified = fs::metadata(folder.path().join("a b/Guide.md")).unwrap().modified().unwrap();
+    let modified = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    assert_eq!(resource.annotations.last_modified.map(i128::from), i128::try_from(modified).ok());
     assert_eq!(resource.source.unwrap().source_id, source.source_id());
 }
 
@@ -110,10 +101,7 @@ fn only_what_changed_is_read_again() {
     fs::write(folder.path().join("d.new"), "2").unwrap();
     fs::rename(folder.path().join("d.new"), folder.path().join("d.md")).unwrap();
     fs::remove_file(folder.path().join("e.md")).unwrap();
-    assert_eq!(
-        rescan(&source, &known),
-        ["unchanged a%20b.md", "changed c.md", "changed d.md"]
-    );
+    assert_eq!(rescan(&source, &known), ["unchanged a%20b.md", "changed c.md", "changed d.md"]);
 }
 
 #[test]
@@ -129,30 +117,12 @@ fn a_file_is_judged_again_when_it_is_no_longer_included_by_name() {
 
 #[test]
 fn one_file_or_one_folder_can_be_asked_for() {
-    let folder = tree(&[
-        ("x/a.md", ""),
-        ("x/y/b.md", ""),
-        ("x/.gitignore", "c.md"),
-        ("x/y/c.md", ""),
-    ]);
+    let folder =
+        tree(&[("x/a.md", ""), ("x/y/b.md", ""), ("x/.gitignore", "c.md"), ("x/y/c.md", "")]);
     let source = source(folder.path());
-    assert!(matches!(
-        source.read_one(Path::new("x/a.md")),
-        Scanned::Changed(_)
-    ));
-    for gone in [
-        "x/y/c.md",
-        "x/y",
-        "x/none.md",
-        "none/none.md",
-        "x/a.md/inside",
-    ] {
-        assert_eq!(
-            source.read_one(Path::new(gone)),
-            Scanned::Gone {
-                path: gone.to_owned()
-            }
-        );
+    assert!(matches!(source.read_one(Path::new("x/a.md")), Scanned::Changed(_)));
+    for gone in ["x/y/c.md", "x/y", "x/none.md", "none/none.md", "x/a.md/inside"] {
+        assert_eq!(source.read_one(Path::new(gone)), Scanned::Gone { path: gone.to_owned() });
     }
     let mut seen = Vec::new();
     let report = source

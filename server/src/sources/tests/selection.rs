@@ -24,13 +24,7 @@ fn every_file_is_served_and_dot_files_are() {
     check(
         &[],
         &[],
-        &[
-            ("a.md", ""),
-            (".editorconfig", ""),
-            (".github/ci.yml", ""),
-            ("b/c/d", ""),
-            ("e/", ""),
-        ],
+        &[("a.md", ""), (".editorconfig", ""), (".github/ci.yml", ""), ("b/c/d", ""), ("e/", "")],
         &expect![[r#"
             .editorconfig
             .github/ci.yml
@@ -130,11 +124,8 @@ fn ignore_files_above_count_within_a_repository_only() {
 fn an_ignore_file_that_is_a_link_counts_for_nothing() {
     let outside = tree(&[("rules", "*.md")]);
     let folder = tree(&[("a.md", "")]);
-    std::os::unix::fs::symlink(
-        outside.path().join("rules"),
-        folder.path().join(".gitignore"),
-    )
-    .unwrap();
+    std::os::unix::fs::symlink(outside.path().join("rules"), folder.path().join(".gitignore"))
+        .unwrap();
     expect!["a.md"].assert_eq(&served(&source(folder.path()), &[]));
 }
 
@@ -205,24 +196,15 @@ fn secrets_are_refused_by_content() {
     let folder = tree(&[
         ("key", KEY),
         ("bom", &format!("\u{feff}\n{KEY}")),
-        (
-            "account.json",
-            &format!(r#"{{"k": "-----BEGIN PRIVATE KEY-----\n{KEY_LINE}\n"}}"#),
-        ),
-        (
-            "old.txt",
-            &format!("x\n-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4\n\n{KEY_LINE}\n"),
-        ),
+        ("account.json", &format!(r#"{{"k": "-----BEGIN PRIVATE KEY-----\n{KEY_LINE}\n"}}"#)),
+        ("old.txt", &format!("x\n-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4\n\n{KEY_LINE}\n")),
         (
             "howto.md",
             "# Keys\n\n```\n-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n```\n",
         ),
         ("public.txt", "-----BEGIN PUBLIC KEY-----\nabc"),
         (".npmrc", "//registry.example/:_authToken=npm_abc\n"),
-        (
-            "a/.npmrc",
-            "//registry.example/:_authToken=${NPM_TOKEN}\n# _auth=x\nfund=false\n",
-        ),
+        ("a/.npmrc", "//registry.example/:_authToken=${NPM_TOKEN}\n# _auth=x\nfund=false\n"),
         (".pypirc", "[pypi]\nusername = a\npassword = b\n"),
         ("b/.pypirc", "[pypi]\nusername = a\n"),
     ]);

@@ -44,12 +44,7 @@ fn folders_become_slugs() {
             ("手册/c", ""),
             ("Q&A -- 2026!/d", ""),
         ],
-        &[
-            "Engineering Handbook",
-            "x/Engineering_Handbook",
-            "手册",
-            "Q&A -- 2026!",
-        ],
+        &["Engineering Handbook", "x/Engineering_Handbook", "手册", "Q&A -- 2026!"],
         &expect![[r#"
             docs://engineering-handbook/{+path} "Engineering Handbook": a
             docs://engineering-handbook-2/{+path} "Engineering_Handbook": b
@@ -122,10 +117,7 @@ fn what_cannot_be_opened_is_named() {
     let fifo = folder.path().join("fifo");
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR).unwrap();
     let error = folder_spaces(&[fifo]).unwrap_err().to_string();
-    assert!(
-        error.ends_with("fifo: is neither a folder nor a regular file"),
-        "{error}"
-    );
+    assert!(error.ends_with("fifo: is neither a folder nor a regular file"), "{error}");
 }
 
 #[test]
@@ -133,11 +125,7 @@ fn the_same_paths_give_the_same_ids() {
     let folder = tree(&[("a/x", ""), ("b/x", "")]);
     let paths = [folder.path().join("a"), folder.path().join("b")];
     let ids = || -> Vec<u64> {
-        folder_spaces(&paths)
-            .unwrap()
-            .iter()
-            .map(|(_, source)| source.source_id())
-            .collect()
+        folder_spaces(&paths).unwrap().iter().map(|(_, source)| source.source_id()).collect()
     };
     let before = ids();
     fs::write(folder.path().join("a/y"), "").unwrap();

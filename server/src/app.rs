@@ -1,0 +1,133 @@
+//! The parts of a running server, put together: what the command line has read goes in, what serves
+//! comes out. Listeners come in from outside, so that tests bind ports of their own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pressmark_index::access::Access;
+use pressmark_index::engine::Engine;
+use tokio::net::TcpListener;
+
+use crate::config::ServerConfig;
+use crate::engine_pool::{EnginePool, EnginePoolConfig};
+use crate::limits::Admission;
+use crate::mcp::{Mcp, McpConfig};
+use crate::metrics::Metrics;
+use crate::readiness::{Latch, Readiness};
+use crate::sessions::{Sessions, SessionsConfig};
+use crate::shutdown::{Drained, Shutdown};
+use crate::transport::http::{self, HttpConfig, HttpServer};
+use crate::transport::stdio::{self, StdioConfig};
+
+/// How long requests that run may take when the process ends.
+pub const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Threads that may wait for the disk at a time, on any machine: waiting costs no processor.
+const POOL_THREADS: usize = 32;
+/// Work that may wait for such a thread.
+const POOL_QUEUE_MAX: usize = 1_024;
+/// Messages of a batch (revision 2025-03-26).
+const BATCH_MESSAGES_MAX: usize = 100;
+/// A page of a list ends after this many bytes.
+const PAGE_BYTES_MAX: usize = 512 * 1024;
+/// Connections at a time; more wait in the system's queue.
+const CONNECTIONS_MAX: usize = 16_384;
+/// Streams of one HTTP/2 connection at a time.
+const STREAMS_PER_CONNECTION_MAX: u32 = 256;
+/// How long a request's head may take to arrive.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection may do nothing.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Requests of one stdio client at a time.
+const STDIO_REQUESTS_MAX: usize = 64;
+
+/// A server that is ready to answer on any transport.
+pub struct App {
+    /// Counts and gauges.
+    pub metrics: Arc<Metrics>,
+    /// The process's end.
+    pub shutdown: Shutdown,
+    config: ServerConfig,
+    mcp: Arc<Mcp>,
+}
+
+impl App {
+    /// Puts the protocol in front of an engine. Callers are anonymous until identities arrive.
+    pub fn new(engine: Arc<Engine>, config: ServerConfig) -> App {
+        let bounds = McpConfig {
+            contents_bytes_max: bytes(config.reply_bytes_max),
+            page_items_max: config.page_items_max,
+            page_bytes_max: PAGE_BYTES_MAX,
+            batch_messages_max: BATCH_MESSAGES_MAX,
+        };
+        let mcp = Arc::new(Mcp::new(engine, bounds, Access::anonymous()));
+        App { metrics: Arc::new(Metrics::new()), shutdown: Shutdown::new(), config, mcp }
+    }
+
+    /// Until the latch is dropped, replies about spaces say that they are stale at once.
+    pub fn unsettled(&self) -> Latch {
+        self.mcp.unsettled()
+    }
+
+    /// Serves Streamable HTTP until the shutdown begins; open connections are drained by [`App::drain`].
+    pub async fn serve_http(&self, listener: TcpListener) {
+        let config = &self.config;
+        let sessions =
+            SessionsConfig { sessions_max: config.sessions_max, idle_timeout: config.session_idle };
+        let sessions = Arc::new(Sessions::new(sessions, Arc::clone(&self.metrics)));
+        let server = HttpServer {
+            config: HttpConfig {
+                allowed_hosts: config.allowed_hosts.clone(),
+                body_bytes_max: bytes(config.body_bytes_max),
+                connections_max: CONNECTIONS_MAX,
+                streams_per_connection_max: STREAMS_PER_CONNECTION_MAX,
+                head_timeout: HEAD_TIMEOUT,
+                idle_timeout: IDLE_TIMEOUT,
+                request_timeout: config.request_timeout,
+            },
+            pool: self.pool(),
+            sessions,
+            admission: Admission::new(config.concurrent_requests_max, Arc::clone(&self.metrics)),
+            metrics: Arc::clone(&self.metrics),
+            readiness: Readiness::new(),
+            shutdown: self.shutdown.clone(),
+        };
+        http::serve(listener, Arc::new(server)).await;
+    }
+
+    /// Serves the one client on stdin and stdout until its input ends or the shutdown begins.
+    ///
+    /// # Errors
+    /// What broke the input or the output.
+    pub async fn serve_stdio(&self) -> std::io::Result<()> {
+        let config = StdioConfig {
+            line_bytes_max: bytes(self.config.body_bytes_max),
+            requests_in_flight_max: STDIO_REQUESTS_MAX,
+            request_timeout: self.config.request_timeout,
+        };
+        stdio::serve(
+            tokio::io::stdin(),
+            tokio::io::stdout(),
+            self.pool(),
+            Arc::clone(&self.metrics),
+            config,
+            self.shutdown.clone(),
+        )
+        .await
+    }
+
+    /// Ends everything in order; says how that went.
+    pub async fn drain(&self) -> Drained {
+        self.shutdown.drain(DRAIN_DEADLINE).await
+    }
+
+    fn pool(&self) -> Arc<EnginePool> {
+        let bounds = EnginePoolConfig { threads_max: POOL_THREADS, queue_max: POOL_QUEUE_MAX };
+        Arc::new(EnginePool::new(Arc::clone(&self.mcp), &bounds, Arc::clone(&self.metrics)))
+    }
+}
+
+/// Sizes of the configuration fit the address space, or mean "no bound" there.
+fn bytes(size: u64) -> usize {
+    usize::try_from(size).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,179 @@
+//! The command line: what can be said, and which function does it.
+
+mod inspect;
+mod load;
+mod open;
+mod serve;
+mod space;
+mod try_lines;
+mod verify;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::telemetry::{self, LogFormat, TelemetryConfig};
+
+/// Some records or checks failed; the rest was done.
+pub const EXIT_PARTLY: u8 = 1;
+/// Nothing was done: a wrong argument or configuration, a store that cannot be opened.
+pub const EXIT_REFUSED: u8 = 2;
+
+const EXAMPLES: &str = "Examples:
+  pressmark serve ~/handbook ~/notes            serve two folders at http://127.0.0.1:7411/mcp
+  pressmark stdio ~/handbook                    the same for a host that starts its servers itself
+  pressmark read docs://handbook/README.md --data DIR
+  pressmark load pypi packages.ndjson --config pressmark.toml";
+
+/// Serves huge document collections to AI hosts as MCP resources.
+#[derive(Debug, Parser)]
+#[command(version, about, after_help = EXAMPLES, max_term_width = 110)]
+pub struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Args)]
+struct Common {
+    /// Configuration file; without PATHs, `pressmark.toml` of the current folder is taken if it is there
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Data directory; by default a folder named after the configuration or the PATHs
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// What is logged to stderr, e.g. `info`, `warn` or `pressmark=debug`
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILTER",
+        default_value = "info",
+        env = "PRESSMARK_LOG"
+    )]
+    log: String,
+    /// Form of the log lines
+    #[arg(long, global = true, value_enum, default_value_t = LogForm::Text)]
+    log_format: LogForm,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LogForm {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve MCP over Streamable HTTP; PATHs are folders (or files) to index
+    Serve {
+        /// Folders or files; each becomes a space `docs://<name>/{+path}`
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Address of the MCP endpoint (127.0.0.1:7411 when neither this nor the configuration says it)
+        #[arg(long, value_name = "ADDRESS")]
+        listen: Option<SocketAddr>,
+    },
+    /// Serve MCP over stdin and stdout, for hosts that start their servers
+    Stdio {
+        /// Folders or files; each becomes a space `docs://<name>/{+path}`
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Load records (NDJSON, one resource a line; `-` is stdin) into a space
+    Load {
+        /// The space's name
+        space: String,
+        /// Files with one record a line
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Print a resource, a part of one (`#line=0,20`), or the entries of a folder
+    Read {
+        /// Its URI
+        uri: String,
+    },
+    /// Print the URI and title of everything that is listed
+    List,
+    /// Add, list or remove spaces
+    Space {
+        #[command(subcommand)]
+        command: SpaceCommand,
+    },
+    /// Check every derived key of the store against the truth
+    Verify,
+    /// Print figures of the store
+    Stats,
+}
+
+#[derive(Debug, Subcommand)]
+enum SpaceCommand {
+    /// Add a space, or change its settings
+    Add(space::AddArgs),
+    /// Print all spaces
+    List,
+    /// Remove a space with all its resources
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+/// Parses the command line and does what it says.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let log = TelemetryConfig {
+        filter: cli.common.log.clone(),
+        format: match cli.common.log_format {
+            LogForm::Text => LogFormat::Text,
+            LogForm::Json => LogFormat::Json,
+        },
+    };
+    if let Err(error) = telemetry::init(&log) {
+        return refuse(&format!("--log {}: {error}", cli.common.log));
+    }
+    match run(&cli) {
+        Ok(code) => code,
+        Err(error) => refuse(&error),
+    }
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, String> {
+    let common = &cli.common;
+    match &cli.command {
+        Command::Serve { paths, listen } => serve::http(common, paths, *listen),
+        Command::Stdio { paths } => serve::stdio(common, paths),
+        Command::Load { space, files } => load::run(common, space, files),
+        Command::Read { uri } => inspect::read(common, uri),
+        Command::List => inspect::list(common),
+        Command::Space { command } => space::run(common, command),
+        Command::Verify => verify::run(common),
+        Command::Stats => inspect::stats(common),
+    }
+}
+
+fn refuse(error: &str) -> ExitCode {
+    say(&format!("pressmark: {error}"));
+    ExitCode::from(EXIT_REFUSED)
+}
+
+/// A line for the person at the terminal. On stderr, because stdout carries results, and on stdio MCP.
+/// A terminal that has gone away is no reason to fail.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// An error with its causes on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,119 @@
+//! From the command line to an open engine: configuration, data directory, spaces.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pressmark_index::engine::{Engine, EngineOptions};
+use pressmark_index::space::SpaceSettings;
+use pressmark_index::uri_template::UriTemplate;
+use pressmark_index::writer;
+
+use super::{Common, chain};
+use crate::config::{Config, DataDirEnvironment, DataDirSeed, Durability, default_data_dir};
+use crate::sources::{self, FolderSource};
+
+/// The file that is taken when none is named and there are no PATHs.
+const CONFIG_FILE: &str = "pressmark.toml";
+
+/// What a command works with.
+pub(super) struct Setup {
+    pub(super) config: Config,
+    pub(super) data_dir: PathBuf,
+    /// Spaces of the configuration and of the PATHs.
+    pub(super) spaces: Vec<SpaceSettings>,
+    pub(super) sources: Vec<FolderSource>,
+}
+
+/// Reads the configuration and finds the data directory; opens nothing.
+pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String> {
+    let implied = Path::new(CONFIG_FILE);
+    let file = match &common.config {
+        Some(file) => Some(file.as_path()),
+        None => {
+            Some(implied).filter(|file| paths.is_empty() && common.data.is_none() && file.is_file())
+        }
+    };
+    let config = match file {
+        None => Config::default(),
+        Some(file) => Config::load(file, &check_template).map_err(|error| chain(&error))?,
+    };
+    let folders = sources::folder_spaces(paths).map_err(|error| chain(&error))?;
+    let mut spaces: Vec<_> = config.spaces.iter().map(|space| space.settings.clone()).collect();
+    let mut sources = config.sources.clone();
+    for (settings, source) in folders {
+        if spaces.iter().any(|space| space.name == settings.name) {
+            return Err(format!(
+                "{}: the configuration has a space `{}` already; name the folder there as a [[source]]",
+                source.root.display(),
+                settings.name
+            ));
+        }
+        spaces.push(settings);
+        sources.push(source);
+    }
+    let data_dir = match (&common.data, &config.storage.path) {
+        (Some(data), _) => data.clone(),
+        (None, Some(path)) => path.clone(),
+        (None, None) if file.is_none() && paths.is_empty() => {
+            return Err("which store? Name it with --data DIR or --config FILE".to_owned());
+        }
+        (None, None) => {
+            let environment = environment()?;
+            default_data_dir(&DataDirSeed { environment: &environment, config_file: file, paths })
+        }
+    };
+    Ok(Setup { config, data_dir, spaces, sources })
+}
+
+fn environment() -> Result<DataDirEnvironment, String> {
+    let current_dir =
+        std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
+    let folder = |name| std::env::var_os(name).map(PathBuf::from);
+    Ok(DataDirEnvironment {
+        xdg_data_home: folder("XDG_DATA_HOME"),
+        home: folder("HOME"),
+        current_dir,
+    })
+}
+
+fn check_template(template: &str) -> Result<(), String> {
+    UriTemplate::parse(template)
+        .and_then(|template| template.matcher())
+        .map(drop)
+        .map_err(|error| error.to_string())
+}
+
+/// Opens the store and brings the configured spaces into it.
+pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
+    let storage = &setup.config.storage;
+    let options = EngineOptions {
+        block_cache_bytes: usize::try_from(storage.block_cache_bytes).unwrap_or(usize::MAX),
+        durability: match storage.durability {
+            Durability::Sync => writer::Durability::Sync,
+            Durability::Interval(interval) => writer::Durability::Interval(interval),
+        },
+        change_log_retention: storage.change_log_retention,
+        owner: format!("`pressmark {command}` (pid {})", std::process::id()),
+    };
+    let engine = Engine::open(&setup.data_dir, &options).map_err(|error| chain(&error))?;
+    for settings in &setup.spaces {
+        let known = engine.spaces();
+        if known.by_name(&settings.name).is_none_or(|space| space.settings != *settings) {
+            engine.put_space(settings.clone()).map_err(|error| chain(&error))?;
+        }
+    }
+    Ok(Arc::new(engine))
+}
+
+/// Opens a store that must be there already: to look at it is not to make one.
+pub(super) fn open_existing(
+    common: &Common,
+    command: &str,
+) -> Result<(Setup, Arc<Engine>), String> {
+    let setup = setup(common, &[])?;
+    if !setup.data_dir.join("store").is_dir() {
+        return Err(format!("{}: there is no store", setup.data_dir.display()));
+    }
+    let engine = open(&setup, command)?;
+    Ok((setup, engine))
+}

@@ -1,0 +1,120 @@
+//! `pressmark serve` and `pressmark stdio`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use pressmark_index::engine::Engine;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::open::{Setup, open, setup};
+use super::{Common, chain, say, try_lines};
+use crate::app::App;
+use crate::config;
+use crate::indexer;
+use crate::shutdown::{Drained, Shutdown};
+
+/// Serves over HTTP until a signal ends it.
+pub(super) fn http(
+    common: &Common,
+    paths: &[PathBuf],
+    listen: Option<SocketAddr>,
+) -> Result<ExitCode, String> {
+    let setup = setup(common, paths)?;
+    let server = &setup.config.server;
+    let address = listen.unwrap_or(server.listen);
+    config::check_listen(address, server.unsafe_listen_without_auth)
+        .map_err(|reason| format!("--listen: {reason}"))?;
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        // Bound before the store is opened: an address in use is said at once.
+        let listener =
+            TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
+        let bound = listener.local_addr().map_err(|error| error.to_string())?;
+        let engine = open(&setup, "serve")?;
+        let app = App::new(Arc::clone(&engine), setup.config.server.clone());
+        end_on_signals(&app.shutdown)?;
+        say(&format!("pressmark: data in {}", setup.data_dir.display()));
+        say(&format!("pressmark: serving MCP at http://{bound}/mcp"));
+        let indexing = index_in_background(&setup, &engine, &app, Some(bound));
+        app.serve_http(listener).await;
+        finish(&app, indexing).await
+    })
+}
+
+/// Serves over stdin and stdout until the input ends.
+pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, String> {
+    let setup = setup(common, paths)?;
+    let runtime = runtime()?;
+    let code = runtime.block_on(async {
+        let engine = open(&setup, "stdio")?;
+        let app = App::new(Arc::clone(&engine), setup.config.server.clone());
+        end_on_signals(&app.shutdown)?;
+        say(&format!("pressmark: data in {}", setup.data_dir.display()));
+        let indexing = index_in_background(&setup, &engine, &app, None);
+        let served = app.serve_stdio().await;
+        let code = finish(&app, indexing).await?;
+        match served {
+            Ok(()) => Ok(code),
+            Err(error) => Err(format!("stdio: {error}")),
+        }
+    });
+    // A read of stdin that is under way cannot be taken back; do not wait for it.
+    runtime.shutdown_background();
+    code
+}
+
+fn runtime() -> Result<Runtime, String> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("pressmark")
+        .build()
+        .map_err(|error| format!("the runtime did not start: {error}"))
+}
+
+/// Scans the sources on a thread of its own; on a terminal's side, says what can be tried then.
+fn index_in_background(
+    setup: &Setup,
+    engine: &Arc<Engine>,
+    app: &App,
+    bound: Option<SocketAddr>,
+) -> tokio::task::JoinHandle<()> {
+    let engine = Arc::clone(engine);
+    let sources = setup.sources.clone();
+    let metrics = Arc::clone(&app.metrics);
+    let shutdown = app.shutdown.clone();
+    let unsettled = app.unsettled();
+    tokio::task::spawn_blocking(move || {
+        indexer::run(&engine, &sources, &metrics, &shutdown);
+        drop(unsettled);
+        if let Some(bound) = bound.filter(|_| !shutdown.has_begun()) {
+            try_lines::print(&engine, bound);
+        }
+    })
+}
+
+fn end_on_signals(shutdown: &Shutdown) -> Result<(), String> {
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        let mut signals = signal(kind).map_err(|error| format!("signals: {error}"))?;
+        let shutdown = shutdown.clone();
+        tokio::spawn(async move {
+            signals.recv().await;
+            shutdown.begin();
+        });
+    }
+    Ok(())
+}
+
+async fn finish(app: &App, indexing: tokio::task::JoinHandle<()>) -> Result<ExitCode, String> {
+    let drained = app.drain().await;
+    // The indexer ends between two files once the shutdown has begun.
+    indexing.await.map_err(|error| chain(&error))?;
+    match drained {
+        Drained::Completely => {}
+        Drained::Cut { tasks } => tracing::warn!(tasks, "ended before all requests were answered"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
