@@ -75,9 +75,6 @@ impl App {
         let sessions =
             SessionsConfig { sessions_max: config.sessions_max, idle_timeout: config.session_idle };
         let sessions = Arc::new(Sessions::new(sessions, Arc::clone(&self.metrics)));
-        let sweeper = Arc::clone(&sessions);
-        let ends = self.shutdown.clone();
-        self.shutdown.tasks().spawn(async move { sweeper.sweep(ends).await });
         let server = HttpServer {
             config: HttpConfig {
                 allowed_hosts: config.allowed_hosts.clone(),
@@ -111,7 +108,7 @@ impl App {
         stdio::serve(
             tokio::io::stdin(),
             tokio::io::stdout(),
-            Arc::new(self.pool()),
+            self.pool(),
             Arc::clone(&self.metrics),
             config,
             self.shutdown.clone(),
@@ -124,9 +121,9 @@ impl App {
         self.shutdown.drain(DRAIN_DEADLINE).await
     }
 
-    fn pool(&self) -> EnginePool {
+    fn pool(&self) -> Arc<EnginePool> {
         let bounds = EnginePoolConfig { threads_max: POOL_THREADS, queue_max: POOL_QUEUE_MAX };
-        EnginePool::new(Arc::clone(&self.mcp), &bounds, Arc::clone(&self.metrics))
+        Arc::new(EnginePool::new(Arc::clone(&self.mcp), &bounds, Arc::clone(&self.metrics)))
     }
 }
 

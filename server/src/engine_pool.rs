@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, timeout_at},
+};
 
 use crate::{
     error::Fault,
@@ -48,11 +51,21 @@ impl EnginePool {
         &self.mcp
     }
 
-    /// Runs the work on a thread of the pool; answers that the server is busy when the queue is full.
+    /// Runs the work on a thread of the pool; answers that the server is busy when the queue is
+    /// full, and that it took too long when the deadline passes.
     ///
-    /// Dropping the future gives up a place in the queue, but work that runs goes on to its end
-    /// and holds its thread until then.
-    pub async fn run(&self, work: Work) -> Answer {
+    /// Past its deadline, and when this future is dropped, work gives up its place in the queue;
+    /// work that runs already goes on to its end and holds its thread until then.
+    pub async fn run(&self, work: Work, deadline: Instant) -> Answer {
+        let method = work.method();
+        let id = work.id().map(str::to_owned);
+        match timeout_at(deadline, self.run_to_end(work)).await {
+            Ok(answer) => answer,
+            Err(_) => Answer::fault(method, id.as_deref(), &Fault::timed_out()),
+        }
+    }
+
+    async fn run_to_end(&self, work: Work) -> Answer {
         let method = work.method();
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             self.metrics.requests_shed.inc();

@@ -125,6 +125,12 @@ impl Fault {
             .with_status(StatusCode::SERVICE_UNAVAILABLE)
     }
 
+    /// The request's deadline passed.
+    pub fn timed_out() -> Self {
+        Self::new(Code::Internal, "the request took too long")
+            .with_status(StatusCode::GATEWAY_TIMEOUT)
+    }
+
     /// The same fault with another HTTP status.
     #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::scan;
@@ -76,7 +76,10 @@ pub fn parse(body: &[u8]) -> Result<Message<'_>, Malformed<'_>> {
 /// # Errors
 /// [`Malformed::Syntax`] for what is not JSON, [`Malformed::Invalid`] for an empty or too long batch.
 pub fn parse_batch(text: &str, messages_max: usize) -> Result<Vec<&RawValue>, Malformed<'_>> {
-    let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| Malformed::Syntax)?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let elements = deserializer
+        .deserialize_seq(BatchVisitor { messages_max })
+        .map_err(|_| Malformed::Syntax)?;
     if elements.is_empty() {
         return Err(Malformed::invalid("the batch is empty"));
     }
@@ -84,6 +87,31 @@ pub fn parse_batch(text: &str, messages_max: usize) -> Result<Vec<&RawValue>, Ma
         return Err(Malformed::invalid("the batch has too many messages: send fewer at a time"));
     }
     Ok(elements)
+}
+
+/// Collects the elements of a batch, one more than the bound at most: the rest is only skipped.
+struct BatchVisitor {
+    messages_max: usize,
+}
+
+impl<'de> Visitor<'de> for BatchVisitor {
+    type Value = Vec<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a batch of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut elements = Vec::new();
+        while elements.len() <= self.messages_max {
+            match seq.next_element()? {
+                Some(element) => elements.push(element),
+                None => return Ok(elements),
+            }
+        }
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(elements)
+    }
 }
 
 /// Reads one message from text that the scans have passed.

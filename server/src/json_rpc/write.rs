@@ -1,6 +1,6 @@
 //! JSON text appended to a reply's buffer.
 
-use std::io::Write;
+use std::{fmt::Display, io::Write};
 
 /// Appends `text` as a JSON string.
 pub fn string(text: &str, out: &mut Vec<u8>) {
@@ -9,8 +9,8 @@ pub fn string(text: &str, out: &mut Vec<u8>) {
 }
 
 /// Appends `number` in decimal.
-pub fn number(number: impl Into<i128>, out: &mut Vec<u8>) {
-    let written = write!(out, "{}", number.into());
+pub fn number(number: impl Display, out: &mut Vec<u8>) {
+    let written = write!(out, "{number}");
     debug_assert!(written.is_ok(), "a vector always takes it");
 }
 

@@ -51,13 +51,8 @@ pub struct Mcp {
 impl Mcp {
     /// The protocol in front of `engine`; every caller has `access`.
     pub fn new(engine: Arc<Engine>, config: McpConfig, access: Access) -> Self {
-        Self {
-            engine,
-            config,
-            access,
-            settled: Readiness::new(),
-            next_request_id: AtomicU64::new(1),
-        }
+        let next_request_id = AtomicU64::new(1);
+        Self { engine, config, access, settled: Readiness::new(), next_request_id }
     }
 
     /// Until the latch is dropped, spaces are being filled: clients are told not to keep what they get
@@ -84,7 +79,9 @@ impl Mcp {
             Ok(Message::Notification { .. }) => {
                 unanswered(protocol::of_other(channel), Method::Notification)
             }
-            Ok(Message::Response) => unanswered(protocol::of_other(channel), Method::Other),
+            Ok(Message::Response) => {
+                unanswered(protocol::of_other(channel).and_then(with_responses), Method::Other)
+            }
             Err(Malformed::Batch(text)) => self.batch_step(text, channel),
             Err(malformed) => Step::Answer(malformed_answer(&malformed)),
         }
@@ -124,6 +121,7 @@ impl Mcp {
     ) -> Result<Step, Fault> {
         let request_id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
         let context = Context { mcp: self, id: request.id, revision, request_id };
+        tracing::debug!(request_id, method = method.label(), revision = revision.name(), "request");
         let outcome = caught(request_id, || handle(&context, method, params))?;
         Ok(match outcome {
             Outcome::Reply(reply) => Step::Answer(Answer::reply(method, reply)),
@@ -220,6 +218,15 @@ fn served(name: &str, revision: Revision) -> Result<Method, Fault> {
         Era::Legacy => method_not_found(),
         Era::Modern => method_not_found().with_status(StatusCode::NOT_FOUND),
     })
+}
+
+/// A revision in which servers may ask their clients something. We ask nothing, but a stray answer
+/// does no harm.
+fn with_responses(revision: Revision) -> Result<Revision, Fault> {
+    match revision.era() {
+        Era::Legacy => Ok(revision),
+        Era::Modern => Err(Fault::invalid_request("clients send no responses in this revision")),
+    }
 }
 
 fn method_not_found() -> Fault {

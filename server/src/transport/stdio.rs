@@ -10,13 +10,13 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::{Semaphore, mpsc},
     task::JoinSet,
-    time::{Instant, timeout},
+    time::Instant,
 };
 
 use super::line_reader::{Line, LineReader};
 use crate::{
     engine_pool::EnginePool,
-    error::{Code, Fault},
+    error::Fault,
     json_rpc::write::escape_line_separators,
     mcp::{
         Answer, Method, Step, Work,
@@ -146,15 +146,10 @@ impl Client {
         let pool = Arc::clone(&self.pool);
         let metrics = Arc::clone(&self.metrics);
         let replies = self.replies.clone();
-        let request_timeout = self.request_timeout;
+        let deadline = started + self.request_timeout;
         self.running.spawn(async move {
             let _place = place;
-            let method = work.method();
-            let id = work.id().map(str::to_owned);
-            let answer = timeout(request_timeout, pool.run(work)).await.unwrap_or_else(|_| {
-                let fault = Fault::new(Code::Internal, "the request took too long");
-                Answer::fault(method, id.as_deref(), &fault)
-            });
+            let answer = pool.run(work, deadline).await;
             finish(answer, started, &metrics, &replies).await;
         });
     }

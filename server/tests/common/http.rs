@@ -13,21 +13,21 @@ use tokio::net::{TcpListener, TcpStream};
 use super::{Bounds, Front, MODERN};
 
 /// A running server.
-pub struct HttpFront {
-    pub front: Front,
-    pub address: SocketAddr,
+pub(crate) struct HttpFront {
+    pub(crate) front: Front,
+    pub(crate) address: SocketAddr,
 }
 
 /// A response, whole.
 #[derive(Debug)]
-pub struct Reply {
-    pub status: u16,
-    pub headers: HeaderMap,
-    pub body: Bytes,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
 }
 
 impl HttpFront {
-    pub async fn start(bounds: Bounds) -> Self {
+    pub(crate) async fn start(bounds: Bounds) -> Self {
         let front = Front::new(bounds);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -36,7 +36,7 @@ impl HttpFront {
     }
 
     /// Sends a request with these headers; Host is there unless `headers` has another.
-    pub async fn send(
+    pub(crate) async fn send(
         &self,
         method: &str,
         path: &str,
@@ -62,7 +62,12 @@ impl HttpFront {
 
     /// Posts a message with the headers that its revision asks for; `headers` win over them, and
     /// one with an empty value leaves the header out.
-    pub async fn post(&self, revision: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    pub(crate) async fn post(
+        &self,
+        revision: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Reply {
         let message: Value = serde_json::from_slice(body).unwrap_or_default();
         let mut all = vec![
             ("content-type".to_owned(), "application/json".to_owned()),
@@ -87,12 +92,12 @@ impl HttpFront {
 }
 
 impl Reply {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error} in {}", String::from_utf8_lossy(&self.body)))
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 }

@@ -1,11 +1,8 @@
 //! What the tests share: a collection, a server with both transports in front of it, and checks.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
-pub mod http;
-pub mod schema;
-pub mod stdio;
+pub(crate) mod http;
+pub(crate) mod schema;
+pub(crate) mod stdio;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -29,19 +26,19 @@ use pressmark_index::{
 };
 
 /// The revision that each era is tested with where it does not matter which.
-pub const LEGACY: &str = "2025-11-25";
-pub const MODERN: &str = "2026-07-28";
+pub(crate) const LEGACY: &str = "2025-11-25";
+pub(crate) const MODERN: &str = "2026-07-28";
 
 /// `_meta` of a modern request.
-pub const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
+pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
 
 /// A space of notes, and one whose replies are private.
-pub fn collection(dir: &Path) -> Arc<Engine> {
+pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
     let options = EngineOptions {
         block_cache_bytes: 8 << 20,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),
-        owner: "a test".to_owned(),
+        owner: "the tests".to_owned(),
     };
     let engine = Engine::open(dir, &options).unwrap();
     let mut notes = SpaceSettings::new("notes", "note://shelf/{name}");
@@ -55,9 +52,9 @@ pub fn collection(dir: &Path) -> Arc<Engine> {
         note("separators", Body::Text("a\u{2028}b\u{2029}c".to_owned())),
         note("picture", Body::Blob(vec![0, 255, 1, 254])),
     ];
-    let mutations = resources.map(|resource| Mutation::Put(Box::new(resource)));
-    for result in engine.commit(mutations.into()).unwrap() {
-        result.unwrap();
+    let puts = resources.map(|resource| Mutation::Put(Box::new(resource)));
+    for put in engine.commit(puts.into()).unwrap() {
+        put.unwrap();
     }
     Arc::new(engine)
 }
@@ -84,13 +81,13 @@ fn note(name: &str, body: Body) -> Resource {
 
 /// Bounds that a test may tighten.
 #[derive(Clone)]
-pub struct Bounds {
-    pub requests_in_flight_max: usize,
-    pub body_bytes_max: usize,
-    pub sessions_max: usize,
-    pub queue_max: usize,
-    pub request_timeout: Duration,
-    pub idle_timeout: Duration,
+pub(crate) struct Bounds {
+    pub(crate) requests_in_flight_max: usize,
+    pub(crate) body_bytes_max: usize,
+    pub(crate) sessions_max: usize,
+    pub(crate) queue_max: usize,
+    pub(crate) request_timeout: Duration,
+    pub(crate) idle_timeout: Duration,
 }
 
 impl Default for Bounds {
@@ -107,20 +104,20 @@ impl Default for Bounds {
 }
 
 /// A collection with both transports in front of it.
-pub struct Front {
-    pub http: Arc<HttpServer>,
-    pub pool: Arc<EnginePool>,
-    pub bounds: Bounds,
+pub(crate) struct Front {
+    pub(crate) http: Arc<HttpServer>,
+    pub(crate) pool: Arc<EnginePool>,
+    pub(crate) bounds: Bounds,
     _dir: tempfile::TempDir,
 }
 
 impl Front {
-    pub fn new(bounds: Bounds) -> Self {
+    pub(crate) fn new(bounds: Bounds) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let metrics = Arc::new(Metrics::new());
         let mcp = Arc::new(mcp(collection(dir.path())));
         let pool_config = EnginePoolConfig { threads_max: 2, queue_max: bounds.queue_max };
-        let pool = || EnginePool::new(Arc::clone(&mcp), &pool_config, Arc::clone(&metrics));
+        let pool = Arc::new(EnginePool::new(mcp, &pool_config, Arc::clone(&metrics)));
         let sessions = SessionsConfig {
             sessions_max: bounds.sessions_max,
             idle_timeout: Duration::from_secs(60),
@@ -135,19 +132,19 @@ impl Front {
                 idle_timeout: bounds.idle_timeout,
                 request_timeout: bounds.request_timeout,
             },
-            pool: pool(),
+            pool: Arc::clone(&pool),
             sessions: Arc::new(Sessions::new(sessions, Arc::clone(&metrics))),
             admission: Admission::new(bounds.requests_in_flight_max, Arc::clone(&metrics)),
             metrics: Arc::clone(&metrics),
             readiness: Readiness::new(),
             shutdown: Shutdown::new(),
         };
-        Self { http: Arc::new(http), pool: Arc::new(pool()), bounds, _dir: dir }
+        Self { http: Arc::new(http), pool, bounds, _dir: dir }
     }
 }
 
 /// The protocol in front of an engine.
-pub fn mcp(engine: Arc<Engine>) -> Mcp {
+pub(crate) fn mcp(engine: Arc<Engine>) -> Mcp {
     let config = McpConfig {
         contents_bytes_max: 1 << 20,
         page_items_max: 2,

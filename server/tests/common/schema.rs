@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Fails when a reply to `method` is not what `revision` says, or has a field that it does not know.
-pub fn check(revision: &str, method: &str, reply: &Value) {
+pub(crate) fn check(revision: &str, method: &str, reply: &Value) {
     let Some(result) = reply.get("result") else {
         // Before 2025-11-25 the schemas want an id in each error. JSON-RPC asks for null where none
         // can be read, which they do not allow either: ours has none in any revision.

@@ -11,7 +11,7 @@ use tokio::io::AsyncWrite;
 use super::Front;
 
 /// Sends bytes, ends the input, and gives back the lines of the output.
-pub async fn exchange(front: &Front, input: &[u8]) -> Vec<String> {
+pub(crate) async fn exchange(front: &Front, input: &[u8]) -> Vec<String> {
     let mut output = Vec::new();
     serve(front, input, &mut output).await.unwrap();
     let output = String::from_utf8(output).unwrap();
@@ -20,7 +20,7 @@ pub async fn exchange(front: &Front, input: &[u8]) -> Vec<String> {
 }
 
 /// Serves one input into `writer`.
-pub async fn serve<W: AsyncWrite + Unpin>(
+pub(crate) async fn serve<W: AsyncWrite + Unpin>(
     front: &Front,
     input: &[u8],
     writer: W,

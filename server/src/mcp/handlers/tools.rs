@@ -54,7 +54,9 @@ pub(crate) fn tools_list(context: &Context<'_>, params: &Params<'_>) -> Result<O
 /// Decodes the arguments of the named tool.
 pub(crate) fn tools_call(context: &Context<'_>, params: &Params<'_>) -> Result<Outcome, Fault> {
     let name = required_string(params.name, "name")?;
-    let arguments = params.arguments.map_or("{}", RawValue::get);
+    // Some clients send `null` for a call without arguments.
+    let arguments = params.arguments.map(RawValue::get).filter(|raw| *raw != "null");
+    let arguments = arguments.unwrap_or("{}");
     if !arguments.starts_with('{') {
         return Err(Fault::invalid_params("`arguments` must be an object"));
     }

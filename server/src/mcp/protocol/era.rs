@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{
     mirrored_headers,
-    request_meta::{Params, RequestMeta, is_object},
+    params::{Params, RequestMeta, is_object},
     revision::Revision,
 };
 use crate::{
@@ -53,13 +53,16 @@ pub fn of_request(
     params: &Params<'_>,
     channel: Channel<'_>,
 ) -> Result<Revision, Fault> {
-    let header = channel.version_header()?;
     let meta = RequestMeta::read(params.meta)?;
     let body_version = meta.protocol_version.and_then(string);
-    let is_modern = body_version.is_some()
-        || (request.method != "initialize" && header.is_some_and(names_modern));
-    if !is_modern {
-        return legacy(&request.method, header, channel);
+    if request.method == "initialize" && body_version.is_none() {
+        // A client that has not agreed on a revision yet may send any header and any session:
+        // its `initialize` settles both.
+        return Ok(Revision::LATEST_LEGACY);
+    }
+    let header = channel.version_header()?;
+    if body_version.is_none() && !header.is_some_and(names_modern) {
+        return legacy(header, channel);
     }
     if let Channel::Http { headers, .. } = channel {
         mirrored_headers::check(headers, header, body_version.as_deref(), request, params)?;
@@ -81,7 +84,7 @@ pub fn of_other(channel: Channel<'_>) -> Result<Revision, Fault> {
     let header = channel.version_header()?;
     match header.filter(|header| names_modern(header)) {
         Some(version) => modern(version),
-        None => legacy("", header, channel),
+        None => legacy(header, channel),
     }
 }
 
@@ -104,11 +107,7 @@ fn modern(version: &str) -> Result<Revision, Fault> {
         .ok_or_else(|| unsupported(version, &Revision::MODERN))
 }
 
-fn legacy(method: &str, header: Option<&str>, channel: Channel<'_>) -> Result<Revision, Fault> {
-    // A client that has not agreed on a revision yet may send any: its `initialize` settles it.
-    if method == "initialize" {
-        return Ok(Revision::LATEST_LEGACY);
-    }
+fn legacy(header: Option<&str>, channel: Channel<'_>) -> Result<Revision, Fault> {
     let negotiated = match channel {
         Channel::Stdio { negotiated } => negotiated,
         Channel::Http { session: Session::Absent, .. } => None,
@@ -153,7 +152,7 @@ impl<'a> Channel<'a> {
         match self {
             Channel::Stdio { .. } => Ok(None),
             Channel::Http { headers, .. } => {
-                mirrored_headers::single(headers, mirrored_headers::PROTOCOL_VERSION)
+                mirrored_headers::single(headers, &mirrored_headers::PROTOCOL_VERSION)
             }
         }
     }

@@ -6,16 +6,16 @@ use std::borrow::Cow;
 
 use hyper::{HeaderMap, StatusCode, header::HeaderName};
 
-use super::request_meta::Params;
+use super::params::Params;
 use crate::{
     error::{Code, Fault},
     json_rpc::{Request, string},
 };
 
 /// `MCP-Protocol-Version`.
-pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
+pub(super) static PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+static METHOD: HeaderName = HeaderName::from_static("mcp-method");
+static NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// Compares the three headers with the body of a modern request.
 ///
@@ -33,7 +33,7 @@ pub(super) fn check(
     if body_version.is_some_and(|body| body != version) {
         return Err(differs(&PROTOCOL_VERSION));
     }
-    let method = single(headers, METHOD)?.ok_or_else(|| missing(&METHOD))?;
+    let method = single(headers, &METHOD)?.ok_or_else(|| missing(&METHOD))?;
     if method != request.method {
         return Err(differs(&METHOD));
     }
@@ -42,7 +42,7 @@ pub(super) fn check(
         "tools/call" | "prompts/get" => params.name,
         _ => return Ok(()),
     };
-    let name = single(headers, NAME)?.ok_or_else(|| missing(&NAME))?;
+    let name = single(headers, &NAME)?.ok_or_else(|| missing(&NAME))?;
     let name = decoded(name).ok_or_else(|| {
         mismatch("the header `mcp-name` has no valid base64 of UTF-8 between `=?base64?` and `?=`")
     })?;
@@ -57,8 +57,11 @@ pub(super) fn check(
 ///
 /// # Errors
 /// -32020 for several lines and for other bytes: readers would differ about what it says.
-pub(super) fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Fault> {
-    let mut values = headers.get_all(&name).iter();
+pub(super) fn single<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a str>, Fault> {
+    let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
         return Ok(None);
     };

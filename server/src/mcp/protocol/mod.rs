@@ -2,11 +2,11 @@
 
 mod era;
 mod mirrored_headers;
-mod request_meta;
+mod params;
 mod result;
 mod revision;
 
 pub use era::{Channel, Session, negotiate, of_other, of_request};
-pub use request_meta::Params;
+pub use params::Params;
 pub use result::{CacheHint, finish, open};
 pub use revision::{Era, Revision};

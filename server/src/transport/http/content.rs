@@ -54,7 +54,7 @@ fn refused(range: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn headers(name: hyper::header::HeaderName, lines: &[&str]) -> HeaderMap {
+    fn headers(name: &hyper::header::HeaderName, lines: &[&str]) -> HeaderMap {
         lines.iter().map(|line| (name.clone(), line.parse().unwrap())).collect()
     }
 
@@ -71,7 +71,7 @@ mod tests {
             (&[""], false),
             (&[], false),
         ] {
-            assert_eq!(is_json(&headers(CONTENT_TYPE, lines)), json, "{lines:?}");
+            assert_eq!(is_json(&headers(&CONTENT_TYPE, lines)), json, "{lines:?}");
         }
     }
 
@@ -92,7 +92,7 @@ mod tests {
             (&["*/*, application/json; q=0.000"], false),
             (&["*/*;q=0, application/json"], true),
         ] {
-            assert_eq!(accepts_json(&headers(ACCEPT, lines)), json, "{lines:?}");
+            assert_eq!(accepts_json(&headers(&ACCEPT, lines)), json, "{lines:?}");
         }
     }
 }

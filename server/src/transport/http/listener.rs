@@ -29,12 +29,14 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The most bytes of a request's head.
 const HEAD_BYTES_MAX: u32 = 64 * 1024;
 
-/// Serves connections until the shutdown begins; open ones are tasks of the shutdown, which waits
-/// for them.
+/// Serves connections until the shutdown begins, and sweeps the sessions meanwhile; open
+/// connections are tasks of the shutdown, which waits for them.
 pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
     let places =
         Arc::new(Semaphore::new(server.config.connections_max.clamp(1, Semaphore::MAX_PERMITS)));
     let builder = Arc::new(connection_builder(&server));
+    let (sessions, shutdown) = (Arc::clone(&server.sessions), server.shutdown.clone());
+    server.shutdown.tasks().spawn(async move { sessions.sweep(shutdown).await });
     loop {
         let accepted = tokio::select! {
             () = server.shutdown.begun() => return,

@@ -9,7 +9,7 @@
 //! 3. `routes`: the path and the HTTP method.
 //! 4. `content`: Content-Type and Accept, which need no body.
 //! 5. [`crate::limits`]: admission, before the body is read, so that a refused request costs a head.
-//! 6. the request timeout, which covers reading the body, waiting for the pool, and the work.
+//! 6. the request's deadline, which covers reading the body, waiting for the pool, and the work.
 //! 7. `body`: the bounded body.
 //! 8. `post`: the session that the request names, then [`crate::mcp::Mcp::receive`] at once on
 //!    this task; only what needs the disk goes through [`crate::engine_pool`].
@@ -44,9 +44,10 @@ pub struct HttpConfig {
     pub connections_max: usize,
     /// The most streams of an HTTP/2 connection at a time.
     pub streams_per_connection_max: u32,
-    /// How long a request's head may take to arrive.
+    /// How long a request's head may take to arrive, from the connection's start or the reply
+    /// before it on: also how long an HTTP/1.1 connection is kept for another request.
     pub head_timeout: Duration,
-    /// How long a connection may do nothing.
+    /// How long a connection of any version may do nothing.
     pub idle_timeout: Duration,
     /// How long a request may take from its head to its reply.
     pub request_timeout: Duration,
@@ -57,7 +58,7 @@ pub struct HttpServer {
     /// Bounds and manners.
     pub config: HttpConfig,
     /// The protocol and the pool for what needs the disk.
-    pub pool: EnginePool,
+    pub pool: Arc<EnginePool>,
     /// Sessions of the legacy revisions.
     pub sessions: Arc<Sessions>,
     /// How many requests are answered at a time.

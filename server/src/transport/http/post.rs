@@ -1,7 +1,8 @@
 //! `POST /mcp`: one body in, one answer out.
 
+use bytes::Bytes;
 use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue, http::request::Parts};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 
 use super::{
     HttpServer, body, content,
@@ -9,7 +10,7 @@ use super::{
     routes::{SESSION_ID, named_session},
 };
 use crate::{
-    error::{Code, Fault},
+    error::Fault,
     mcp::{Answer, Method, Step, protocol::Channel},
     metrics::{Finished, Transport},
 };
@@ -30,27 +31,29 @@ pub(super) async fn respond(server: &HttpServer, request: Request<Incoming>) -> 
     let Some(_admitted) = server.admission.admit() else {
         return responses::fault(&Fault::overloaded());
     };
+    let deadline = Instant::now() + server.config.request_timeout;
     let (head, incoming) = request.into_parts();
-    match timeout(server.config.request_timeout, answer(server, &head, incoming)).await {
-        Ok(response) => response,
-        Err(_) => responses::fault(
-            &Fault::new(Code::Internal, "the request took too long")
-                .with_status(StatusCode::GATEWAY_TIMEOUT),
-        ),
-    }
+    let body = match timeout_at(deadline, body::read(incoming, server.config.body_bytes_max)).await
+    {
+        Ok(Ok(body)) => body,
+        Ok(Err(response)) => return response,
+        Err(_) => return responses::refusal(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
+    };
+    answer(server, &head, &body, deadline).await
 }
 
-async fn answer(server: &HttpServer, head: &Parts, incoming: Incoming) -> HttpResponse {
-    let body = match body::read(incoming, server.config.body_bytes_max).await {
-        Ok(body) => body,
-        Err(response) => return response,
-    };
+async fn answer(
+    server: &HttpServer,
+    head: &Parts,
+    body: &Bytes,
+    deadline: Instant,
+) -> HttpResponse {
     let started = Instant::now();
     let session = named_session(server, &head.headers);
     let channel = Channel::Http { headers: &head.headers, session };
-    let answer = match server.pool.mcp().receive(&body, channel) {
+    let answer = match server.pool.mcp().receive(body, channel) {
         Step::Answer(answer) => answer,
-        Step::Work(work) => server.pool.run(work).await,
+        Step::Work(work) => server.pool.run(work, deadline).await,
     };
     server.metrics.finished(&Finished {
         method: answer.method,

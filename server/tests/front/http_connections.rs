@@ -1,13 +1,9 @@
 //! Connections: HTTP/2, silence, and the end of the process.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
-mod common;
-
 use std::time::Duration;
 
+use crate::common::{Bounds, LEGACY, http::HttpFront};
 use bytes::Bytes;
-use common::{Bounds, LEGACY, http::HttpFront};
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -73,8 +69,21 @@ async fn a_client_that_says_nothing_or_half_a_word_is_closed() {
 async fn a_drain_ends_idle_connections() {
     let server = HttpFront::start(Bounds::default()).await;
     assert_eq!(server.post(LEGACY, &[], PING.as_bytes()).await.status, 200);
-    let mut idle = TcpStream::connect(server.address).await.unwrap();
-    idle.write_all(b"POST /mcp HTTP/1.1\r\n").await.unwrap();
+    let _silent = TcpStream::connect(server.address).await.unwrap();
     let drained = server.front.http.shutdown.drain(Duration::from_secs(20)).await;
     assert_eq!(drained, Drained::Completely);
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_408() {
+    let bounds = Bounds { request_timeout: Duration::from_millis(50), ..Bounds::default() };
+    let server = HttpFront::start(bounds).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Content-Length: 40\r\nConnection: close\r\n\r\n{";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).await.unwrap();
+    assert!(reply.starts_with(b"HTTP/1.1 408 "), "{}", String::from_utf8_lossy(&reply));
+    assert_eq!(server.front.http.metrics.requests_in_flight.get(), 0);
 }

@@ -1,11 +1,7 @@
 //! What HTTP asks of the front: hosts, origins, content types, methods, bounds, the pages beside
 //! the endpoint.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
-mod common;
-
-use common::{Bounds, LEGACY, http::HttpFront, schema};
+use crate::common::{Bounds, LEGACY, http::HttpFront, schema};
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -142,4 +138,33 @@ async fn invalid_utf8_is_a_parse_error() {
     let reply = server.post(LEGACY, &[], body).await;
     assert_eq!(reply.status, 400);
     assert_eq!(reply.json()["error"]["code"], -32700);
+}
+
+#[tokio::test]
+async fn ids_come_back_byte_for_byte() {
+    let server = HttpFront::start(Bounds::default()).await;
+    for id in
+        ["1", "-1", "9007199254740993", "9223372036854775808", "\"\\u00e9\\/\"", "\"é\u{2028}x\""]
+    {
+        let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}");
+        let reply = server.post(LEGACY, &[], body.as_bytes()).await;
+        let expected = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
+        assert_eq!(String::from_utf8_lossy(&reply.body), expected);
+    }
+}
+
+#[tokio::test]
+async fn metrics_count_what_was_answered() {
+    let server = HttpFront::start(Bounds::default()).await;
+    server.post(LEGACY, &[], PING).await;
+    server.post(LEGACY, &[], b"{").await;
+    let page = server.send("GET", "/metrics", &[], b"").await;
+    let page = String::from_utf8_lossy(&page.body);
+    for line in [
+        r#"mcp_requests_total{method="ping",transport="http",code="ok"} 1"#,
+        r#"mcp_requests_total{method="other",transport="http",code="-32700"} 1"#,
+        "mcp_requests_in_flight 0",
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
+    }
 }

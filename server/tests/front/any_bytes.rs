@@ -1,12 +1,8 @@
 //! Whatever bytes come, there is one defined answer and no panic.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
-mod common;
-
 use std::sync::LazyLock;
 
-use common::{META, collection, mcp};
+use crate::common::{META, collection, mcp};
 use hyper::HeaderMap;
 use pressmark::mcp::{
     Answer, Mcp, Step,

@@ -1,17 +1,14 @@
 //! What is answered when the pool has as much as it takes.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+use std::{sync::Arc, time::Duration};
 
-mod common;
-
-use std::sync::Arc;
-
-use common::{collection, mcp};
+use crate::common::{collection, mcp};
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
-    mcp::{Step, Work, protocol::Channel},
+    mcp::{Answer, Step, Work, protocol::Channel},
     metrics::Metrics,
 };
+use tokio::time::Instant;
 
 fn work(pool: &EnginePool) -> Work {
     let body = br#"{"jsonrpc":"2.0","id":"mine","method":"resources/list"}"#;
@@ -19,6 +16,10 @@ fn work(pool: &EnginePool) -> Work {
         Step::Work(work) => work,
         Step::Answer(answer) => panic!("a list is work: {answer:?}"),
     }
+}
+
+async fn run(pool: &EnginePool) -> Answer {
+    pool.run(work(pool), Instant::now() + Duration::from_secs(30)).await
 }
 
 /// On a runtime of one thread the first work has its thread, but nobody can wait for it yet: the
@@ -30,8 +31,7 @@ async fn work_beyond_the_queue_is_refused_with_its_id() {
     let config = EnginePoolConfig { threads_max: 1, queue_max: 1 };
     let mcp = Arc::new(mcp(collection(dir.path())));
     let pool = EnginePool::new(mcp, &config, Arc::clone(&metrics));
-    let (first, second, third) =
-        tokio::join!(biased; pool.run(work(&pool)), pool.run(work(&pool)), pool.run(work(&pool)));
+    let (first, second, third) = tokio::join!(biased; run(&pool), run(&pool), run(&pool));
     assert_eq!((first.code, second.code), (None, None));
     assert_eq!(third.status, 503);
     let reply: serde_json::Value = serde_json::from_slice(&third.body.unwrap()).unwrap();
@@ -39,4 +39,19 @@ async fn work_beyond_the_queue_is_refused_with_its_id() {
     assert_eq!(reply["error"]["code"], -32603);
     assert_eq!(metrics.requests_shed.get(), 1);
     assert_eq!(metrics.pool_queue.get(), 0);
+}
+
+/// The only thread is held by other work, so that this work waits until its deadline.
+#[tokio::test(start_paused = true)]
+async fn work_past_its_deadline_is_answered_with_its_id() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = EnginePoolConfig { threads_max: 1, queue_max: 1 };
+    let mcp = Arc::new(mcp(collection(dir.path())));
+    let pool = EnginePool::new(mcp, &config, Arc::new(Metrics::new()));
+    let now = Instant::now();
+    let (_first, late) =
+        tokio::join!(biased; pool.run(work(&pool), now), pool.run(work(&pool), now));
+    assert_eq!(late.status, 504);
+    let reply: serde_json::Value = serde_json::from_slice(&late.body.unwrap()).unwrap();
+    assert_eq!(reply["id"], "mine");
 }

@@ -1,10 +1,6 @@
 //! Sessions of the legacy revisions over HTTP.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
-mod common;
-
-use common::{Bounds, http::HttpFront};
+use crate::common::{Bounds, http::HttpFront};
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 

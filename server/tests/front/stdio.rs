@@ -1,16 +1,12 @@
 //! The stdio front: lines in, lines out, and what ends it.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
-mod common;
-
 use std::{
     io,
     pin::Pin,
     task::{Context, Poll},
 };
 
-use common::{Bounds, Front, META, stdio};
+use crate::common::{Bounds, Front, META, stdio};
 use tokio::io::AsyncWrite;
 
 #[tokio::test]

@@ -5,11 +5,7 @@
 //! body, and a block `expect STATUS` with the reply. In it `"..."` stands for any value, and in a
 //! sent body `"META"` for the `_meta` of a modern request. An empty `expect` is no reply.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
-mod common;
-
-use common::{Bounds, LEGACY, META, MODERN, http::HttpFront, schema, stdio};
+use crate::common::{Bounds, LEGACY, META, MODERN, http::HttpFront, schema, stdio};
 use serde_json::Value;
 
 #[derive(Default, Debug)]
@@ -25,27 +21,27 @@ struct Case {
 
 #[tokio::test]
 async fn messages() {
-    run(include_str!("scenarios/messages.md")).await;
+    run(include_str!("../scenarios/messages.md")).await;
 }
 
 #[tokio::test]
 async fn legacy() {
-    run(include_str!("scenarios/legacy.md")).await;
+    run(include_str!("../scenarios/legacy.md")).await;
 }
 
 #[tokio::test]
 async fn modern() {
-    run(include_str!("scenarios/modern.md")).await;
+    run(include_str!("../scenarios/modern.md")).await;
 }
 
 #[tokio::test]
 async fn tools() {
-    run(include_str!("scenarios/tools.md")).await;
+    run(include_str!("../scenarios/tools.md")).await;
 }
 
 #[tokio::test]
 async fn resources() {
-    run(include_str!("scenarios/resources.md")).await;
+    run(include_str!("../scenarios/resources.md")).await;
 }
 
 async fn run(markdown: &str) {

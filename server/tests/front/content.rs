@@ -1,0 +1,68 @@
+//! What models read: the instructions, and the two forms of a fetched text.
+
+use serde_json::{Value, json};
+
+use crate::common::{Bounds, Front, META, stdio};
+
+/// The result of one modern request over stdio.
+async fn result(method: &str, mut params: Value) -> Value {
+    let front = Front::new(Bounds::default());
+    params["_meta"] = serde_json::from_str(META).unwrap();
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let lines = stdio::exchange(&front, request.to_string().as_bytes()).await;
+    let mut reply: Value = serde_json::from_str(&lines[0]).unwrap();
+    reply["result"].take()
+}
+
+#[tokio::test]
+async fn instructions_name_the_spaces_and_how_to_read_them() {
+    let discovered = result("server/discover", json!({})).await;
+    let instructions = discovered["instructions"].as_str().unwrap();
+    for part in ["notes", "`note://shelf/{name}`", "Short notes of the test", "`fetch`", "#line="] {
+        assert!(instructions.contains(part), "{part} is not in {instructions}");
+    }
+}
+
+#[tokio::test]
+async fn a_fetched_text_is_the_same_as_text_and_as_structured_content() {
+    let call = json!({ "name": "fetch", "arguments": { "id": "note://shelf/plain" } });
+    let fetched = result("tools/call", call).await;
+    let text = fetched["content"][0]["text"].as_str().unwrap();
+    let from_text: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(from_text, fetched["structuredContent"]);
+    assert_eq!(from_text["text"], "Hello, \"world\"\nsecond line");
+}
+
+#[tokio::test]
+async fn structured_content_is_what_the_output_schema_says() {
+    let tools = result("tools/list", json!({})).await;
+    let tool = &tools["tools"][0];
+    let schema = jsonschema::draft202012::new(&tool["outputSchema"]).unwrap();
+    let call = json!({ "name": "fetch", "arguments": { "id": "note://shelf/plain", "limit": 5 } });
+    let fetched = result("tools/call", call).await;
+    assert!(schema.is_valid(&fetched["structuredContent"]), "{fetched}");
+    assert!(!schema.is_valid(&json!({ "id": "note://shelf/plain", "more": 1 })));
+}
+
+#[tokio::test]
+async fn arguments_are_judged_as_the_input_schema_says() {
+    let tools = result("tools/list", json!({})).await;
+    let schema = jsonschema::draft202012::new(&tools["tools"][0]["inputSchema"]).unwrap();
+    for arguments in [
+        json!({ "id": "note://shelf/plain" }),
+        json!({ "id": "note://shelf/plain", "limit": 1, "offset": 0 }),
+        json!({ "id": "note://shelf/plain", "limit": 2.0 }),
+        json!({ "id": "note://shelf/plain", "limit": 2.5 }),
+        json!({ "id": "note://shelf/plain", "limit": 0 }),
+        json!({ "id": "note://shelf/plain", "limit": 200_001 }),
+        json!({ "id": "note://shelf/plain", "limit": "2" }),
+        json!({ "id": "note://shelf/plain", "offset": -1 }),
+        json!({ "id": "note://shelf/plain", "length": 1 }),
+        json!({ "id": 1 }),
+        json!({}),
+    ] {
+        let call = json!({ "name": "fetch", "arguments": arguments });
+        let fetched = result("tools/call", call).await;
+        assert_eq!(fetched["isError"], json!(!schema.is_valid(&arguments)), "{arguments}");
+    }
+}

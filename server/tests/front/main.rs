@@ -1,0 +1,16 @@
+//! The protocol front from outside: bytes in, bytes out. One binary, because each one links the
+//! whole store.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod any_bytes;
+mod content;
+mod http_connections;
+mod http_manners;
+mod http_sessions;
+mod overload;
+mod scenarios;
+mod stdio;
+
+#[path = "../common/mod.rs"]
+mod common;
