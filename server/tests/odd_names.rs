@@ -217,7 +217,7 @@ fn a_second_scan_changes_nothing_and_deleted_files_go() {
     let engine = index(&folder, &data);
     let newest = engine.log_range().newest;
     assert_eq!(newest, 3);
-    let (_, source) = folder_spaces(&[folder.clone()]).unwrap().remove(0);
+    let (_, source) = folder_spaces(std::slice::from_ref(&folder)).unwrap().remove(0);
     let again = || index_source(&engine, &source, &Metrics::new(), &Shutdown::new()).unwrap();
     assert_eq!((again().changed, engine.log_range().newest), (0, newest));
     std::fs::remove_dir_all(folder.join("a/b")).unwrap();
