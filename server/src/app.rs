@@ -59,6 +59,7 @@ impl App {
             page_items_max: config.page_items_max,
             page_bytes_max: PAGE_BYTES_MAX,
             batch_messages_max: BATCH_MESSAGES_MAX,
+            tool_calls_per_second: config.tool_calls_per_second,
         };
         let mcp = Arc::new(Mcp::new(engine, bounds, Access::anonymous()));
         App { metrics: Arc::new(Metrics::new()), shutdown: Shutdown::new(), config, mcp }

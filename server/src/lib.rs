@@ -17,6 +17,7 @@ pub mod sessions;
 
 pub mod engine_pool;
 
+pub mod call_rates;
 pub mod error;
 pub mod limits;
 pub mod metrics;

@@ -15,6 +15,7 @@ mod tests;
 
 use std::fs;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ use crate::sources::FolderSource;
 pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
 pub use error::ConfigError;
 pub use listen::{check_admin_listen, check_listen};
+
+/// More than a model makes, less than a loop that went wrong.
+const TOOL_CALLS_PER_SECOND_DEFAULT: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +60,8 @@ pub struct ServerConfig {
     pub reply_bytes_max: u64,
     /// Entries on a page of a list.
     pub page_items_max: usize,
+    /// Tool calls of one caller in a second.
+    pub tool_calls_per_second: NonZeroU32,
     /// Requests in progress.
     pub concurrent_requests_max: usize,
     /// Sessions of the revisions that have them.
@@ -181,6 +187,7 @@ impl Default for Config {
                 body_bytes_max: 4 * quantity::MIB,
                 reply_bytes_max: 8 * quantity::MIB,
                 page_items_max: 250,
+                tool_calls_per_second: TOOL_CALLS_PER_SECOND_DEFAULT,
                 concurrent_requests_max: 512,
                 sessions_max: 10_000,
                 session_idle: Duration::from_secs(30 * 60),

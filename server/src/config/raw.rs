@@ -58,7 +58,7 @@ pub struct RawConfig {
 pub struct RawServer {
     /// Address and port of the MCP endpoint. Default: `"127.0.0.1:7411"`.
     pub listen: Option<Spanned<String>>,
-    /// Address and port of the admin plane; loopback only. Default: `"127.0.0.1:7412"`.
+    /// Address and port of the admin plane, which comes with a later version; loopback only. Default: `"127.0.0.1:7412"`.
     pub admin_listen: Option<Spanned<String>>,
     /// Names, each with or without a port, that `Host` and `Origin` may have; loopback names are always in.
     /// Default: `[]`.
@@ -71,6 +71,9 @@ pub struct RawServer {
     pub reply_bytes_max: Option<Spanned<RawBytes>>,
     /// Most entries on a page of a list. Default: `250`.
     pub page_items_max: Option<Spanned<RawCount>>,
+    /// Most tool calls of one caller (one address) in a second; further ones are results that say how long to wait.
+    /// Default: `100`.
+    pub tool_calls_per_second: Option<Spanned<RawCount>>,
     /// Most requests in progress; further ones are answered with 503. Default: `512`.
     pub concurrent_requests_max: Option<Spanned<RawCount>>,
     /// Most sessions of the revisions that have them; the idlest one ends for a new one. Default: `10000`.

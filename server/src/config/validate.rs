@@ -1,6 +1,7 @@
 //! From raw values to right ones. The first value that cannot be taken ends it.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::path::Path;
 
 use pressmark_index::space::{AliasClash, CacheScope, ListMode, SpaceSettings};
@@ -57,6 +58,18 @@ fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Faul
     set("server.page_items_max", raw.page_items_max, &mut server.page_items_max, |number| {
         count(number, PAGE_ITEMS_MAX)
     })?;
+    set(
+        "server.tool_calls_per_second",
+        raw.tool_calls_per_second,
+        &mut server.tool_calls_per_second,
+        |number| {
+            let number = count(number, COUNT_MAX)?;
+            u32::try_from(number)
+                .ok()
+                .and_then(NonZeroU32::new)
+                .ok_or_else(|| format!("{number} is not between 1 and {}", u32::MAX))
+        },
+    )?;
     let requests = &mut server.concurrent_requests_max;
     set("server.concurrent_requests_max", raw.concurrent_requests_max, requests, |number| {
         count(number, COUNT_MAX)

@@ -1,6 +1,7 @@
 //! From a body to its answer: the method table, and the only place that catches panics.
 
 use std::{
+    num::NonZeroU32,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
@@ -12,13 +13,16 @@ use std::{
 use hyper::StatusCode;
 use pressmark_index::{access::Access, engine::Engine};
 
+use serde_json::value::RawValue;
+
 use super::{
     Method,
     handlers::{self, Context, Outcome},
     protocol::{self, Channel, Era, Params, Revision},
-    work::{Answer, Step, Work, WorkKind},
+    work::{Answer, RequestKey, Step, Work, WorkKind},
 };
 use crate::{
+    call_rates::{CallRates, Caller},
     error::{Code, Fault},
     json_rpc::{self, Malformed, Message, Request},
     readiness::{Latch, Readiness},
@@ -35,6 +39,8 @@ pub struct McpConfig {
     pub page_bytes_max: usize,
     /// The most messages of a batch.
     pub batch_messages_max: usize,
+    /// How many tool calls a caller may make in a second.
+    pub tool_calls_per_second: NonZeroU32,
 }
 
 /// The protocol in front of an engine; shared by all transports.
@@ -43,6 +49,7 @@ pub struct Mcp {
     pub(super) config: McpConfig,
     pub(super) access: Access,
     settled: Readiness,
+    call_rates: CallRates,
     next_request_id: AtomicU64,
 }
 
@@ -52,7 +59,8 @@ impl Mcp {
     /// The protocol in front of `engine`; every caller has `access`.
     pub fn new(engine: Arc<Engine>, config: McpConfig, access: Access) -> Self {
         let next_request_id = AtomicU64::new(1);
-        Self { engine, config, access, settled: Readiness::new(), next_request_id }
+        let call_rates = CallRates::new(config.tool_calls_per_second);
+        Self { engine, config, access, settled: Readiness::new(), call_rates, next_request_id }
     }
 
     /// Until the latch is dropped, spaces are being filled: clients are told not to keep what they get
@@ -76,8 +84,14 @@ impl Mcp {
     pub fn receive(&self, body: &[u8], channel: Channel<'_>) -> Step {
         match json_rpc::parse(body) {
             Ok(Message::Request(request)) => self.request(&request, channel),
-            Ok(Message::Notification { .. }) => {
-                unanswered(protocol::of_other(channel), Method::Notification)
+            Ok(Message::Notification { method, params }) => {
+                let step = unanswered(protocol::of_other(channel), Method::Notification);
+                match step {
+                    Step::Answer(answer) if method == CANCELLED => {
+                        Step::Answer(Answer { cancels: cancelled_id(params), ..answer })
+                    }
+                    step => step,
+                }
             }
             Ok(Message::Response) => {
                 unanswered(protocol::of_other(channel).and_then(with_responses), Method::Other)
@@ -98,7 +112,7 @@ impl Mcp {
                     Err(fault) => Answer::fault(method, Some(&id), &fault),
                 }
             }
-            WorkKind::Batch { text, revision } => self.batch(&text, revision),
+            WorkKind::Batch { text, revision, caller } => self.batch(&text, revision, caller),
         }
     }
 
@@ -107,7 +121,7 @@ impl Mcp {
         let step = Params::read(request.params).and_then(|params| {
             let revision = protocol::of_request(request, &params, channel)?;
             method = served(&request.method, revision)?;
-            self.start(request, method, &params, revision)
+            self.start(request, method, &params, revision, channel.caller())
         });
         step.unwrap_or_else(|fault| Step::Answer(Answer::fault(method, Some(request.id), &fault)))
     }
@@ -118,10 +132,17 @@ impl Mcp {
         method: Method,
         params: &Params<'_>,
         revision: Revision,
+        caller: Caller,
     ) -> Result<Step, Fault> {
         let request_id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
         let context = Context { mcp: self, id: request.id, revision, request_id };
         tracing::debug!(request_id, method = method.label(), revision = revision.name(), "request");
+        if method == Method::ToolsCall
+            && let Err(wait) = self.call_rates.admit(caller)
+        {
+            let reply = handlers::tools::too_many_calls(&context, wait);
+            return Ok(Step::Answer(Answer::reply(method, reply)));
+        }
         let outcome = caught(request_id, || handle(&context, method, params))?;
         Ok(match outcome {
             Outcome::Reply(reply) => Step::Answer(Answer::reply(method, reply)),
@@ -139,7 +160,11 @@ impl Mcp {
     fn batch_step(&self, text: &str, channel: Channel<'_>) -> Step {
         let fault = match protocol::of_other(channel) {
             Ok(revision) if revision.has_batches() => {
-                return Step::Work(Work(WorkKind::Batch { text: text.into(), revision }));
+                return Step::Work(Work(WorkKind::Batch {
+                    text: text.into(),
+                    revision,
+                    caller: channel.caller(),
+                }));
             }
             Ok(revision) => Fault::invalid_request(format!(
                 "revision {} has no batches: send one message at a time",
@@ -150,14 +175,14 @@ impl Mcp {
         Step::Answer(Answer::fault(Method::Batch, None, &fault))
     }
 
-    fn batch(&self, text: &str, revision: Revision) -> Answer {
+    fn batch(&self, text: &str, revision: Revision, caller: Caller) -> Answer {
         let elements = match json_rpc::parse_batch(text, self.config.batch_messages_max) {
             Ok(elements) => elements,
             Err(malformed) => return malformed_answer(&malformed),
         };
         let mut replies = vec![b'['];
         for element in elements {
-            let Some(reply) = self.batch_element(element.get(), revision) else {
+            let Some(reply) = self.batch_element(element.get(), revision, caller) else {
                 continue;
             };
             if replies.len() > 1 {
@@ -173,7 +198,7 @@ impl Mcp {
     }
 
     /// The reply to a message of a batch; none to what wants none.
-    fn batch_element(&self, text: &str, revision: Revision) -> Option<Vec<u8>> {
+    fn batch_element(&self, text: &str, revision: Revision, caller: Caller) -> Option<Vec<u8>> {
         let request = match json_rpc::parse_element(text) {
             Ok(Message::Request(request)) => request,
             Ok(Message::Notification { .. } | Message::Response) => return None,
@@ -184,7 +209,7 @@ impl Mcp {
             if method == Method::Initialize {
                 return Err(Fault::invalid_request("`initialize` must not be part of a batch"));
             }
-            self.start(&request, method, &params, revision)
+            self.start(&request, method, &params, revision, caller)
         });
         match step {
             Ok(Step::Answer(answer)) => answer.body,
@@ -192,6 +217,20 @@ impl Mcp {
             Err(fault) => Some(fault.reply(Some(request.id))),
         }
     }
+}
+
+/// What a client sends that wants no answer any more.
+const CANCELLED: &str = "notifications/cancelled";
+
+/// The id in a cancellation; malformed ones are ignored, as the specification says.
+fn cancelled_id(params: Option<&RawValue>) -> Option<RequestKey> {
+    #[derive(serde::Deserialize)]
+    struct Cancelled<'a> {
+        #[serde(borrow, rename = "requestId")]
+        request_id: &'a RawValue,
+    }
+    let cancelled: Cancelled<'_> = serde_json::from_str(params?.get()).ok()?;
+    RequestKey::of(cancelled.request_id.get())
 }
 
 /// The method table: which handler answers what.

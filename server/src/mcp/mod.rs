@@ -17,4 +17,4 @@ pub mod protocol;
 
 pub use dispatch::{Mcp, McpConfig};
 pub use method::Method;
-pub use work::{Answer, Step, Work};
+pub use work::{Answer, RequestKey, Step, Work};

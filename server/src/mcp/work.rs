@@ -3,7 +3,10 @@
 use hyper::StatusCode;
 
 use super::{Method, handlers::fetch::FetchArguments, protocol::Revision};
-use crate::error::{Code, Fault};
+use crate::{
+    call_rates::Caller,
+    error::{Code, Fault},
+};
 
 /// What a message leads to.
 #[derive(Debug)]
@@ -27,6 +30,27 @@ pub struct Answer {
     pub code: Option<Code>,
     /// The revision that an `initialize` agreed on.
     pub negotiated: Option<Revision>,
+    /// The request that the client wants no answer to any more.
+    pub cancels: Option<RequestKey>,
+}
+
+/// A request's id by its meaning: `"a"` and `"\u0061"` are one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestKey(Box<str>);
+
+impl RequestKey {
+    /// The key of an id as it was spelled; `None` for what is no id.
+    pub fn of(id: &str) -> Option<Self> {
+        match serde_json::from_str(id).ok()? {
+            id @ (serde_json::Value::String(_) | serde_json::Value::Number(_)) => {
+                Some(Self(id.to_string().into()))
+            }
+            serde_json::Value::Null
+            | serde_json::Value::Bool(_)
+            | serde_json::Value::Array(_)
+            | serde_json::Value::Object(_) => None,
+        }
+    }
 }
 
 /// Work for the pool; owns all it needs.
@@ -36,7 +60,7 @@ pub struct Work(pub(super) WorkKind);
 #[derive(Debug)]
 pub(super) enum WorkKind {
     Request { id: Box<str>, method: Method, revision: Revision, request_id: u64, call: EngineCall },
-    Batch { text: Box<str>, revision: Revision },
+    Batch { text: Box<str>, revision: Revision, caller: Caller },
 }
 
 /// An engine call with its decoded parameters.
@@ -51,12 +75,19 @@ pub(crate) enum EngineCall {
 
 impl Answer {
     pub(super) fn reply(method: Method, body: Vec<u8>) -> Self {
-        Self { body: Some(body), status: StatusCode::OK, method, code: None, negotiated: None }
+        Self {
+            body: Some(body),
+            status: StatusCode::OK,
+            method,
+            code: None,
+            negotiated: None,
+            cancels: None,
+        }
     }
 
     pub(super) fn accepted(method: Method) -> Self {
         let status = StatusCode::ACCEPTED;
-        Self { body: None, status, method, code: None, negotiated: None }
+        Self { body: None, status, method, code: None, negotiated: None, cancels: None }
     }
 
     /// The answer that tells a fault; without id where none could be read.
@@ -67,6 +98,7 @@ impl Answer {
             method,
             code: Some(fault.code),
             negotiated: None,
+            cancels: None,
         }
     }
 }

@@ -4,12 +4,12 @@
 //! bounded amount at a time, and is answered as it finishes. When no more may run, reading stops:
 //! the client's own pipe fills, which is its bound.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::{Semaphore, mpsc},
-    task::JoinSet,
+    task::{AbortHandle, JoinSet},
     time::Instant,
 };
 
@@ -19,7 +19,7 @@ use crate::{
     error::Fault,
     json_rpc::write::escape_line_separators,
     mcp::{
-        Answer, Method, Step, Work,
+        Answer, Method, RequestKey, Step, Work,
         protocol::{Channel, Revision},
     },
     metrics::{Finished, Metrics, Transport},
@@ -67,6 +67,7 @@ where
         replies,
         negotiated: None,
         running: JoinSet::new(),
+        by_id: HashMap::new(),
     };
     let lines = LineReader::new(reader, config.line_bytes_max);
     let mut reading = std::pin::pin!(client.read_lines(lines, &shutdown));
@@ -90,6 +91,8 @@ struct Client {
     replies: mpsc::Sender<Vec<u8>>,
     negotiated: Option<Revision>,
     running: JoinSet<()>,
+    /// What runs, by the id under which the client may cancel it.
+    by_id: HashMap<RequestKey, AbortHandle>,
 }
 
 // === impl Client ===
@@ -132,6 +135,11 @@ impl Client {
         match self.pool.mcp().receive(line, channel) {
             Step::Answer(answer) => {
                 self.negotiated = answer.negotiated.or(self.negotiated);
+                if let Some(running) = answer.cancels.as_ref().and_then(|id| self.by_id.remove(id))
+                {
+                    // Nothing may be sent for it any more; a read that has begun ends by itself.
+                    running.abort();
+                }
                 finish(answer, started, &self.metrics, &self.replies).await;
             }
             Step::Work(work) => self.spawn(work, started).await,
@@ -140,6 +148,7 @@ impl Client {
 
     async fn spawn(&mut self, work: Work, started: Instant) {
         while self.running.try_join_next().is_some() {}
+        self.by_id.retain(|_, running| !running.is_finished());
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
             return;
         };
@@ -147,11 +156,13 @@ impl Client {
         let metrics = Arc::clone(&self.metrics);
         let replies = self.replies.clone();
         let deadline = started + self.request_timeout;
-        self.running.spawn(async move {
+        let id = work.id().and_then(RequestKey::of);
+        let running = self.running.spawn(async move {
             let _place = place;
             let answer = pool.run(work, deadline).await;
             finish(answer, started, &metrics, &replies).await;
         });
+        self.by_id.extend(id.map(|id| (id, running)));
     }
 }
 

@@ -4,7 +4,7 @@ pub(crate) mod http;
 pub(crate) mod schema;
 pub(crate) mod stdio;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{num::NonZeroU32, path::Path, sync::Arc, time::Duration};
 
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
@@ -145,11 +145,17 @@ impl Front {
 
 /// The protocol in front of an engine.
 pub(crate) fn mcp(engine: Arc<Engine>) -> Mcp {
+    mcp_with(engine, NonZeroU32::MAX)
+}
+
+/// The same with an allowance of tool calls.
+pub(crate) fn mcp_with(engine: Arc<Engine>, tool_calls_per_second: NonZeroU32) -> Mcp {
     let config = McpConfig {
         contents_bytes_max: 1 << 20,
         page_items_max: 2,
         page_bytes_max: 64 * 1024,
         batch_messages_max: 4,
+        tool_calls_per_second,
     };
     Mcp::new(engine, config, Access::anonymous())
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use crate::common::{META, collection, mcp};
 use hyper::HeaderMap;
+use pressmark::call_rates::Caller;
 use pressmark::mcp::{
     Answer, Mcp, Step,
     protocol::{Channel, Revision, Session},
@@ -30,8 +31,8 @@ fn check(body: &[u8]) -> Result<(), TestCaseError> {
     for channel in [
         Channel::Stdio { negotiated: None },
         Channel::Stdio { negotiated: Some(Revision::V2025_11_25) },
-        Channel::Http { headers: &headers, session: Session::Absent },
-        Channel::Http { headers: &headers, session: Session::Unknown },
+        Channel::Http { headers: &headers, session: Session::Absent, caller: Caller::Process },
+        Channel::Http { headers: &headers, session: Session::Unknown, caller: Caller::Process },
     ] {
         let Some(reply) = answer(body, channel).body else {
             continue;

@@ -1,8 +1,8 @@
 //! What is answered when the pool has as much as it takes.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
-use crate::common::{collection, mcp};
+use crate::common::{collection, mcp, mcp_with};
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
     mcp::{Answer, Step, Work, protocol::Channel},
@@ -54,4 +54,21 @@ async fn work_past_its_deadline_is_answered_with_its_id() {
     assert_eq!(late.status, 504);
     let reply: serde_json::Value = serde_json::from_slice(&late.body.unwrap()).unwrap();
     assert_eq!(reply["id"], "mine");
+}
+
+#[test]
+fn a_caller_with_too_many_tool_calls_is_told_to_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let mcp = mcp_with(collection(dir.path()), NonZeroU32::MIN);
+    let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fetch","arguments":{"id":"note://shelf/plain"}}}"#;
+    let call = || match mcp.receive(body, Channel::Stdio { negotiated: None }) {
+        Step::Work(work) => mcp.perform(work),
+        Step::Answer(answer) => answer,
+    };
+    let [first, second] = [call(), call()]
+        .map(|answer| serde_json::from_slice::<serde_json::Value>(&answer.body.unwrap()).unwrap());
+    assert!(first["result"].get("isError").is_none_or(|error| error == false), "{first}");
+    assert_eq!(second["result"]["isError"], true);
+    let text = second["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("wait 1 s"), "{text}");
 }

@@ -117,3 +117,29 @@ async fn a_broken_output_ends_it() {
     let ended = stdio::serve(&front, line, Broken).await;
     assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
 }
+
+/// On a runtime of one thread the list has not begun when its cancellation is read.
+#[tokio::test]
+async fn a_cancelled_request_gets_no_reply() {
+    let front = Front::new(Bounds::default());
+    let input = concat!(
+        r#"{"jsonrpc":"2.0","id":"a","method":"resources/list"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":2,"method":"resources/list"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0061","reason":"enough"}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"unknown"}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#,
+    );
+    let lines = stdio::exchange(&front, input.as_bytes()).await;
+    let mut ids: Vec<_> = lines
+        .iter()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].clone())
+        .collect();
+    ids.sort_by_key(ToString::to_string);
+    assert_eq!(ids, [2, 3]);
+}

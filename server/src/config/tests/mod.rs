@@ -39,6 +39,7 @@ fn the_values_of_the_example() {
             body_bytes_max: 1048576,
             reply_bytes_max: 4194304,
             page_items_max: 100,
+            tool_calls_per_second: 20,
             concurrent_requests_max: 256,
             sessions_max: 1000,
             session_idle: 3600s,

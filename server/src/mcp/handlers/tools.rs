@@ -80,6 +80,12 @@ pub(super) fn wrong_arguments(context: &Context<'_>, text: String) -> Result<Vec
     }
 }
 
+/// A call beyond the caller's allowance: the model can wait and call again.
+pub(in crate::mcp) fn too_many_calls(context: &Context<'_>, wait: Duration) -> Vec<u8> {
+    let seconds = wait.as_secs_f64().ceil().max(1.0);
+    error_result(context, &format!("too many tool calls: wait {seconds} s, then call again"))
+}
+
 /// A result that tells the model what went wrong.
 pub(super) fn error_result(context: &Context<'_>, text: &str) -> Vec<u8> {
     let mut out = open(context.id, 64 + text.len());

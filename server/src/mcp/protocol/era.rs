@@ -9,6 +9,7 @@ use super::{
     revision::Revision,
 };
 use crate::{
+    call_rates::Caller,
     error::{Code, Fault},
     json_rpc::{Request, string},
 };
@@ -27,6 +28,8 @@ pub enum Channel<'a> {
         headers: &'a HeaderMap,
         /// The session that it names.
         session: Session,
+        /// Where it came from.
+        caller: Caller,
     },
 }
 
@@ -148,6 +151,14 @@ fn unsupported(requested: &str, supported: &[Revision]) -> Fault {
 // === impl Channel ===
 
 impl<'a> Channel<'a> {
+    /// Who sent the message.
+    pub fn caller(&self) -> Caller {
+        match self {
+            Channel::Stdio { .. } => Caller::Process,
+            Channel::Http { caller, .. } => *caller,
+        }
+    }
+
     fn version_header(&self) -> Result<Option<&'a str>, Fault> {
         match self {
             Channel::Stdio { .. } => Ok(None),

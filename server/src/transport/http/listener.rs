@@ -22,6 +22,7 @@ use tokio::{
 };
 
 use super::{HttpServer, routes};
+use crate::call_rates::Caller;
 
 /// A pause after an accept that failed, which it does while the process has no file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -42,7 +43,7 @@ pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
             () = server.shutdown.begun() => return,
             accepted = accept(&listener, &places) => accepted,
         };
-        let (stream, place) = match accepted {
+        let (stream, caller, place) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!("a connection was not accepted: {error}");
@@ -55,7 +56,7 @@ pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
         tasks.spawn(async move {
             let _place = place;
             server.metrics.connections.inc();
-            connection(stream, &server, &builder).await;
+            connection(stream, caller, &server, &builder).await;
             server.metrics.connections.dec();
         });
     }
@@ -65,11 +66,11 @@ pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> io::Result<(TcpStream, Caller, tokio::sync::OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _peer) = listener.accept().await?;
+    let (stream, peer) = listener.accept().await?;
     stream.set_nodelay(true)?;
-    Ok((stream, place))
+    Ok((stream, Caller::at(peer.ip()), place))
 }
 
 fn connection_builder(server: &HttpServer) -> auto::Builder<TokioExecutor> {
@@ -99,6 +100,7 @@ struct Activity {
 
 async fn connection(
     stream: TcpStream,
+    caller: Caller,
     server: &Arc<HttpServer>,
     builder: &auto::Builder<TokioExecutor>,
 ) {
@@ -108,7 +110,7 @@ async fn connection(
         let request_activity = RequestActivity::begin(&activity);
         async move {
             let _active = request_activity;
-            Ok::<_, Infallible>(routes::respond(&server, request).await)
+            Ok::<_, Infallible>(routes::respond(&server, request, caller).await)
         }
     });
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));

@@ -1,7 +1,7 @@
 //! `POST /mcp`: one body in, one answer out.
 
 use bytes::Bytes;
-use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue, http::request::Parts};
+use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
@@ -10,12 +10,17 @@ use super::{
     routes::{SESSION_ID, named_session},
 };
 use crate::{
+    call_rates::Caller,
     error::Fault,
     mcp::{Answer, Method, Step, protocol::Channel},
     metrics::{Finished, Transport},
 };
 
-pub(super) async fn respond(server: &HttpServer, request: Request<Incoming>) -> HttpResponse {
+pub(super) async fn respond(
+    server: &HttpServer,
+    request: Request<Incoming>,
+    caller: Caller,
+) -> HttpResponse {
     if !content::is_json(request.headers()) {
         return responses::refusal(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -39,18 +44,18 @@ pub(super) async fn respond(server: &HttpServer, request: Request<Incoming>) -> 
         Ok(Err(response)) => return response,
         Err(_) => return responses::refusal(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
     };
-    answer(server, &head, &body, deadline).await
+    let session = named_session(server, &head.headers);
+    let channel = Channel::Http { headers: &head.headers, session, caller };
+    answer(server, channel, &body, deadline).await
 }
 
 async fn answer(
     server: &HttpServer,
-    head: &Parts,
+    channel: Channel<'_>,
     body: &Bytes,
     deadline: Instant,
 ) -> HttpResponse {
     let started = Instant::now();
-    let session = named_session(server, &head.headers);
-    let channel = Channel::Http { headers: &head.headers, session };
     let answer = match server.pool.mcp().receive(body, channel) {
         Step::Answer(answer) => answer,
         Step::Work(work) => server.pool.run(work, deadline).await,

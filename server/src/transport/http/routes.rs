@@ -5,7 +5,7 @@ use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::Head
 
 use super::responses::HttpResponse;
 use super::{HttpServer, cors, origin, post, responses};
-use crate::{error::Fault, mcp::protocol::Session, sessions::SessionId};
+use crate::{call_rates::Caller, error::Fault, mcp::protocol::Session, sessions::SessionId};
 
 /// `Mcp-Session-Id`.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -15,7 +15,11 @@ const MCP_METHODS: &str = "POST, DELETE, OPTIONS";
 const READ_METHODS: &str = "GET, HEAD";
 
 /// Answers one request.
-pub(super) async fn respond(server: &HttpServer, request: Request<Incoming>) -> HttpResponse {
+pub(super) async fn respond(
+    server: &HttpServer,
+    request: Request<Incoming>,
+    caller: Caller,
+) -> HttpResponse {
     match request.uri().path() {
         "/healthz" => return probe(request.method(), StatusCode::OK, "ok\n".into()),
         "/readyz" => return readyz(server, request.method()),
@@ -27,16 +31,16 @@ pub(super) async fn respond(server: &HttpServer, request: Request<Incoming>) -> 
         Ok(origin) => origin.cloned(),
         Err(refused) => return responses::refusal(refused.status, refused.reason),
     };
-    let mut response = route(server, request).await;
+    let mut response = route(server, request, caller).await;
     if let Some(origin) = origin {
         cors::allow(origin, &mut response);
     }
     response
 }
 
-async fn route(server: &HttpServer, request: Request<Incoming>) -> HttpResponse {
+async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) -> HttpResponse {
     match (request.uri().path(), request.method()) {
-        ("/mcp", &Method::POST) => post::respond(server, request).await,
+        ("/mcp", &Method::POST) => post::respond(server, request, caller).await,
         ("/mcp", &Method::DELETE) => delete_session(server, request.headers()),
         ("/mcp", &Method::OPTIONS) => cors::preflight(),
         ("/mcp", _) => responses::method_not_allowed(MCP_METHODS),
