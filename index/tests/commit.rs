@@ -4,10 +4,11 @@
 mod common;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::*;
 use pressmark_index::access::Access;
-use pressmark_index::engine::{Committed, Engine};
+use pressmark_index::engine::{Committed, Engine, EngineOptions};
 use pressmark_index::error::ErrorKind;
 use pressmark_index::mutation::{Applied, ChangeKind, Mutation, Outcome};
 use pressmark_index::resource::{Address, Binding, SourceMark, Value};
@@ -243,6 +244,29 @@ fn a_commit_with_a_key_is_applied_once() {
     let engine = open(folder.path());
     assert!(matches!(commit(&engine), Committed::Before { before: 0, last: 1 }));
     check_not_found(&engine, "docs://h/a");
+}
+
+#[test]
+fn what_is_older_than_the_retention_goes() {
+    let (folder, engine) = engine();
+    put(&engine, text("docs", "docs://h/a", "x")).unwrap();
+    delete(&engine, "docs://h/a");
+    let commit = |engine: &Engine| {
+        let put = Mutation::Put(Box::new(text("docs", "docs://h/b", "x")));
+        engine.commit_once(b"key", vec![put]).unwrap()
+    };
+    commit(&engine);
+    drop(engine);
+    let options = EngineOptions { change_log_retention: Duration::ZERO, ..options() };
+    let engine = Engine::open(folder.path(), &options).unwrap();
+    put(&engine, text("docs", "docs://h/c", "x")).unwrap();
+    assert_eq!((engine.log_range().oldest, engine.log_range().newest), (4, 4));
+    let message = check_error(engine.changes_after(2, 10), ErrorKind::LimitExceeded);
+    assert!(message.contains("snapshot"), "{message}");
+    assert_eq!(engine.changes_after(3, 10).unwrap().len(), 1);
+    assert!(matches!(commit(&engine), Committed::Now(_)), "its key is forgotten");
+    assert_eq!(put(&engine, text("docs", "docs://h/a", "x")).unwrap().version, 1);
+    check_clean(&engine);
 }
 
 #[test]

@@ -3,7 +3,10 @@
 //! entry, aliases, source, change record, counters, tombstone.
 
 mod aliases;
+mod retention;
 mod spaces;
+
+pub use retention::CHANGES_KEPT_MAX;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -30,17 +33,12 @@ pub(crate) struct WriterState {
     pub(crate) next_space: u32,
     change_log_retention_ms: i64,
     retention_check: UnixMillis,
+    /// Where the last look for idempotency keys that are too old ended.
+    idempotency_sweep: Vec<u8>,
     pub(crate) acls: AclNumbers,
     pub(crate) catalog: Arc<SpaceCatalog>,
     pub(crate) counts: BTreeMap<SpaceId, Counts>,
 }
-
-/// The change log holds at most this many entries, however young they are.
-pub const CHANGES_KEPT_MAX: u64 = 1_000_000;
-/// How often the age of the oldest entry is looked at.
-const RETENTION_CHECK_MS: i64 = 10_000;
-/// Entries that one batch takes off the end of the log at most.
-const CHANGES_DROPPED_PER_BATCH: usize = 10_000;
 
 impl WriterState {
     pub(crate) fn load(
@@ -64,6 +62,7 @@ impl WriterState {
             change_log_retention_ms: i64::try_from(change_log_retention.as_millis())
                 .unwrap_or(i64::MAX),
             retention_check: UnixMillis::MIN,
+            idempotency_sweep: Vec::new(),
             acls: AclNumbers::from_table(acls),
             catalog,
             counts,
@@ -405,43 +404,5 @@ impl<'s> Transaction<'s> {
             uri,
             format!("it belongs to the space `{name}` already; delete it there first"),
         )
-    }
-
-    /// Takes what is beyond the retention off the end of the log, with the tombstones that it explains.
-    fn drop_old_changes(&mut self) -> Result<()> {
-        let beyond_count =
-            self.state.sequence.saturating_sub(self.state.oldest_change) >= CHANGES_KEPT_MAX;
-        if !beyond_count && self.now < self.state.retention_check {
-            return Ok(());
-        }
-        self.state.retention_check = self.now.saturating_add(RETENTION_CHECK_MS);
-        let kept_from = self.state.sequence.saturating_sub(CHANGES_KEPT_MAX).saturating_add(1);
-        let kept_since = self.now.saturating_sub(self.state.change_log_retention_ms);
-        let view = self.store.view();
-        let mut scan = view.scan(Cf::Changes, b"", &key::sequence(self.state.oldest_change))?;
-        let mut oldest = self.state.oldest_change;
-        for _ in 0..CHANGES_DROPPED_PER_BATCH {
-            let Some((key, value)) = scan.item()? else { break };
-            let sequence = key::decode_sequence(key)?;
-            let entry = Entry::decode(value)?;
-            if sequence >= kept_from && entry.committed >= kept_since {
-                break;
-            }
-            if entry.kind == ChangeKind::Deleted {
-                let tombstone = self.tombstone(&entry.uri)?;
-                if tombstone.is_some_and(|tombstone| tombstone.sequence == sequence) {
-                    self.batch.delete(Cf::Tombstones, entry.uri.as_bytes())?;
-                }
-            }
-            oldest = sequence.saturating_add(1);
-            scan.advance();
-        }
-        if oldest == self.state.oldest_change {
-            return Ok(());
-        }
-        let from = key::sequence(self.state.oldest_change);
-        self.batch.delete_range(Cf::Changes, &from, &key::sequence(oldest))?;
-        self.state.oldest_change = oldest;
-        self.batch.put(Cf::Meta, meta::OLDEST_CHANGE, &oldest.to_be_bytes())
     }
 }
