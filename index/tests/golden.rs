@@ -1,0 +1,86 @@
+//! Stores that older programs wrote: each opens, reads as it did, verifies clean, and takes writes.
+//!
+//! When this fails after a change of the format: raise `FORMAT_VERSION`, migrate in `Engine::open`, keep the old
+//! golden store, and add one of the new version with `examples/golden_store.rs`.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+mod common;
+
+use std::path::Path;
+
+use common::*;
+use pressmark_index::access::Access;
+use pressmark_index::engine::Committed;
+use pressmark_index::mutation::ChangeKind;
+use serde_json::json;
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn version_1_reads_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1").as_path(), folder.path());
+    let options = pressmark_index::engine::EngineOptions {
+        change_log_retention: std::time::Duration::from_secs(1 << 40),
+        ..options()
+    };
+    let engine = pressmark_index::engine::Engine::open(folder.path(), &options).unwrap();
+    check_clean(&engine);
+    assert_eq!(
+        read(&engine, "docs://handbook/full.md").unwrap(),
+        json!([
+            {"uri": "docs://handbook/full.md", "mimeType": "text/markdown", "text": "# Full \"title\"\n中文\u{2028}\n"},
+            {"uri": "docs://handbook/full.md#logo", "_meta": {"part": 2}, "mimeType": "image/png", "blob": "AH//"},
+        ])
+    );
+    let listed = list_all(&engine, &Access::anonymous(), 3);
+    assert_eq!(
+        listed[0],
+        json!({
+            "uri": "docs://handbook/full.md", "name": "full", "title": "Full \"title\"", "description": "Every field",
+            "mimeType": "text/markdown", "size": 25,
+            "annotations": {"audience": ["user", "assistant"], "priority": 0.75, "lastModified": "2025-01-12T15:00:58Z"},
+            "icons": [{"src": "data:,"}], "_meta": {"k": 1},
+        })
+    );
+    assert_eq!(listed.len(), 5);
+    assert_eq!(read_text(&engine, "docs://handbook/b%20c.md"), "B, second version");
+    assert_eq!(read_text(&engine, "docs://handbook/x/y.md"), "an escaped slash");
+    assert_eq!(read_text(&engine, "docs://handbook/large.md#line=9998,9999"), "line 9998\n");
+    check_not_found(&engine, "docs://handbook/gone.md");
+    check_not_found(&engine, "pypi://packages/secret");
+    assert!(
+        read_as(&engine, "pypi://packages/secret", &Access::anonymous().with_groups(["staff"]))
+            .is_ok()
+    );
+    let changes = engine.changes_after(0, 100).unwrap();
+    assert_eq!(changes.len(), 9);
+    assert_eq!(
+        (changes[5].kind, changes[5].uri.as_str()),
+        (ChangeKind::Deleted, "docs://handbook/gone.md")
+    );
+    assert!(matches!(
+        engine.commit_once(b"golden-key", Vec::new()).unwrap(),
+        Committed::Before { before: 8, last: 9 }
+    ));
+    assert_eq!(
+        engine.source_fingerprint(42, "docs://handbook/full.md").unwrap(),
+        Some(vec![1, 2, 3])
+    );
+    assert_eq!(
+        put(&engine, text("handbook", "docs://handbook/gone.md", "back")).unwrap().version,
+        2
+    );
+    check_clean(&engine);
+}
