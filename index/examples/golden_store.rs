@@ -14,6 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("name the folder to write to")?;
     let options = EngineOptions {
         block_cache_bytes: 8 << 20,
+        hot_cache_bytes: 0,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(1 << 40),
         owner: "the golden store".into(),

@@ -7,6 +7,7 @@ use crate::contents_fragment::WireFields;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
 use crate::error::Result;
+use crate::hot_values::HotValue;
 use crate::space::CacheScope;
 use crate::store::codec::Reader;
 
@@ -39,11 +40,29 @@ pub(crate) enum Found {
 pub(crate) struct FoundResource {
     pub(crate) stored_uri: String,
     /// The contents value.
-    pub(crate) value: Vec<u8>,
+    pub(crate) value: StoredValue,
     /// Where the parts begin in it.
     pub(crate) parts_at: usize,
     /// Bodies of the parts that are stored in chunks, joined, in the order of the parts.
     pub(crate) large_bodies: Vec<Vec<u8>>,
+}
+
+/// A contents value: its own copy, or the one of the cache.
+#[derive(Debug)]
+pub(crate) enum StoredValue {
+    Owned(Vec<u8>),
+    Hot(Arc<HotValue>),
+}
+
+impl std::ops::Deref for StoredValue {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            StoredValue::Owned(bytes) => bytes,
+            StoredValue::Hot(value) => &value.bytes,
+        }
+    }
 }
 
 /// A child of a folder-like URI.

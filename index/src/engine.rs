@@ -12,6 +12,7 @@ use crate::change_log::{self, LogRange};
 use crate::cursor::SECRET_BYTES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch_text::{FetchedText, TextRequest};
+use crate::hot_values::HotValues;
 use crate::list::{ListPage, PageBounds, SpacePage};
 use crate::lock::DataDirLock;
 use crate::mutation::{Applied, Change, Mutation};
@@ -37,6 +38,8 @@ pub const COMMIT_MUTATIONS_MAX: usize = 100_000;
 pub struct EngineOptions {
     /// Memory for cached blocks, in bytes.
     pub block_cache_bytes: usize,
+    /// Memory for values that are read often, in bytes; 0: none.
+    pub hot_cache_bytes: usize,
     /// When a commit is acknowledged.
     pub durability: Durability,
     /// How long entries of the change log, and tombstones, are kept; a consumer that was away longer starts from a
@@ -77,6 +80,8 @@ pub struct Stats {
     pub disk_bytes: Vec<(&'static str, u64)>,
     /// Bytes in the block cache.
     pub cache_bytes: usize,
+    /// Bytes and entries of the cache of values that are read often.
+    pub hot_values: (u64, usize),
 }
 
 /// What a commit with an idempotency key came to.
@@ -112,7 +117,8 @@ impl Engine {
         let secret = open_format(&store, data_dir)?;
         let acls = AclTable::load(&store)?;
         let catalog = Arc::new(load_catalog(&store)?);
-        let shared = Arc::new(Shared::new(store, acls, Arc::clone(&catalog)));
+        let hot = HotValues::new(options.hot_cache_bytes);
+        let shared = Arc::new(Shared::new(store, acls, hot, Arc::clone(&catalog)));
         let mut state =
             WriterState::load(&shared.store, &shared.acls, catalog, options.change_log_retention)?;
         shared.publish(&mut state);
@@ -346,6 +352,7 @@ impl Engine {
             acls: self.shared.acls.len(),
             disk_bytes,
             cache_bytes: self.shared.store.cache_bytes(),
+            hot_values: self.shared.hot.size(),
         })
     }
 

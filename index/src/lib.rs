@@ -21,6 +21,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let options = EngineOptions {
 //!     block_cache_bytes: 8 << 20,
+//!     hot_cache_bytes: 1 << 20,
 //!     durability: Durability::Sync,
 //!     change_log_retention: std::time::Duration::from_secs(7 * 24 * 3600),
 //!     owner: "an example".into(),
@@ -71,6 +72,7 @@ mod acl;
 mod apply;
 mod cursor;
 mod folder;
+mod hot_values;
 mod lock;
 mod prepare;
 mod shared;

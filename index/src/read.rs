@@ -2,13 +2,15 @@
 //! fragment, a large body, a folder) goes on in one snapshot.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::access::Access;
 use crate::catalog::{Space, SpaceCatalog};
-use crate::contents::{Contents, Found, FoundResource};
+use crate::contents::{Contents, Found, FoundResource, StoredValue};
 use crate::contents_fragment::part::{StoredBody, StoredPart};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fragment;
+use crate::hot_values::HotValue;
 use crate::resource::Value;
 use crate::resource_uri;
 use crate::shared::Shared;
@@ -68,21 +70,16 @@ impl Shared {
 
     /// The hot path: a resource that is asked by its own URI and whose value is cached.
     fn read_in_memory(&self, uri: &str, request: &ReadRequest<'_>) -> Result<ReadOutcome> {
-        let InMemory::Found(value) = self.store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
+        let Some((value, parts_at, space, acl)) = self.value_in_memory(uri)? else {
             return Ok(ReadOutcome::NotInMemory);
         };
-        let (space, acl) = read_visibility(&value)?;
         let catalog = self.catalog_guard();
         let Some((space, cache_scope)) = self.visible(&catalog, space, acl, uri, request.access)?
         else {
             return Ok(ReadOutcome::NotInMemory);
         };
-        let found = FoundResource {
-            stored_uri: uri.to_owned(),
-            parts_at: parts_at(&value)?,
-            value: value.to_vec(),
-            large_bodies: Vec::new(),
-        };
+        let found =
+            FoundResource { stored_uri: uri.to_owned(), parts_at, value, large_bodies: Vec::new() };
         if found.has_large_bodies()? || found.value.len() > request.bytes_max {
             return Ok(ReadOutcome::NotInMemory);
         }
@@ -93,6 +90,25 @@ impl Shared {
             found: Found::Resource(found),
             chunk_reads: 0,
         }))
+    }
+
+    /// A contents value with the place of its parts, its space and ACL, if memory holds it.
+    fn value_in_memory(&self, uri: &str) -> Result<Option<(StoredValue, usize, SpaceId, AclId)>> {
+        if let Some(hot) = self.hot.get(uri) {
+            let (parts_at, space, acl) = (hot.parts_at, hot.space, hot.acl);
+            return Ok(Some((StoredValue::Hot(hot), parts_at, space, acl)));
+        }
+        let noted = self.newest().load(Ordering::Acquire);
+        let InMemory::Found(value) = self.store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
+            return Ok(None);
+        };
+        let (space, acl) = read_visibility(&value)?;
+        let parts_at = parts_at(&value)?;
+        if self.hot.wants(value.len()) {
+            let hot = HotValue { space, acl, parts_at, bytes: value.as_ref().into() };
+            self.hot.offer(uri, hot, noted, self.newest());
+        }
+        Ok(Some((StoredValue::Owned(value.to_vec()), parts_at, space, acl)))
     }
 
     fn read_in_snapshot(&self, uri: &str, request: &ReadRequest<'_>) -> Result<Contents> {
@@ -239,7 +255,7 @@ impl Hit {
         let found = FoundResource {
             stored_uri: self.uri,
             parts_at: parts_at(&self.value)?,
-            value: self.value,
+            value: StoredValue::Owned(self.value),
             large_bodies: Vec::new(),
         };
         Ok((found, self.space, self.cache_scope))

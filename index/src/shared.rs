@@ -12,6 +12,7 @@ use crate::apply::WriterState;
 use crate::catalog::{SPACE_COUNT_MAX, SpaceCatalog};
 use crate::change_log::LogRange;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hot_values::HotValues;
 use crate::space::SpaceSettings;
 use crate::store::Store;
 
@@ -19,6 +20,7 @@ use crate::store::Store;
 pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) acls: AclTable,
+    pub(crate) hot: HotValues,
     catalog: ArcSwap<SpaceCatalog>,
     newest: AtomicU64,
     oldest: AtomicU64,
@@ -28,10 +30,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(store: Store, acls: AclTable, catalog: Arc<SpaceCatalog>) -> Shared {
+    pub(crate) fn new(
+        store: Store,
+        acls: AclTable,
+        hot: HotValues,
+        catalog: Arc<SpaceCatalog>,
+    ) -> Shared {
         Shared {
             store,
             acls,
+            hot,
             catalog: ArcSwap::new(catalog),
             newest: AtomicU64::new(0),
             oldest: AtomicU64::new(1),
@@ -50,9 +58,8 @@ impl Shared {
         self.catalog.load()
     }
 
-    /// Shows readers what the last batch made true.
+    /// Shows readers what the last batch made true. ACLs are shown before the batch is written, see the writer.
     pub(crate) fn publish(&self, state: &mut WriterState) {
-        state.acls.publish(&self.acls);
         for space in state.catalog.everything() {
             space.set_counts(state.counts.get(&space.id).copied().unwrap_or_default());
         }
@@ -61,6 +68,11 @@ impl Shared {
         }
         self.oldest.store(state.oldest_change, Ordering::Release);
         self.newest.store(state.sequence, Ordering::Release);
+    }
+
+    /// The last published sequence number, for [`HotValues::offer`].
+    pub(crate) fn newest(&self) -> &AtomicU64 {
+        &self.newest
     }
 
     pub(crate) fn log_range(&self) -> LogRange {

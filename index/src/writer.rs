@@ -14,7 +14,7 @@ use crate::mutation::{Applied, Outcome};
 use crate::prepare::PreparedPut;
 use crate::shared::Shared;
 use crate::space::SpaceSettings;
-use crate::store::{Cf, key};
+use crate::store::{Batch, Cf, key};
 
 /// Submissions that may wait; callers beyond that wait in `send`.
 const QUEUE_SUBMISSIONS_MAX: usize = 1_024;
@@ -209,11 +209,9 @@ fn commit_group(
             next = submissions.try_recv().ok();
         }
     }
-    let written = transaction
-        .finish()
-        .and_then(|batch| if batch.is_empty() { Ok(()) } else { shared.store.write(batch, sync) });
-    match written {
-        Ok(()) => shared.publish(state),
+    let finished = transaction.finish();
+    match finished.and_then(|finished| write_and_publish(shared, state, finished, sync)) {
+        Ok(()) => {}
         Err(error) => {
             shared.poison(&error);
             let reason = error.to_string();
@@ -232,8 +230,25 @@ fn commit_group(
     answers
 }
 
+/// Writes a batch and makes it visible. A reader may see a batch as soon as it is written, so the ACLs that it
+/// names are shown before; what it replaces is forgotten after its sequence number is out (see `hot_values`).
+fn write_and_publish(
+    shared: &Shared,
+    state: &mut WriterState,
+    (batch, replaced): (Batch<'_>, Vec<String>),
+    sync: bool,
+) -> Result<()> {
+    state.acls.publish(&shared.acls);
+    if !batch.is_empty() {
+        shared.store.write(batch, sync)?;
+    }
+    shared.publish(state);
+    shared.hot.forget(&replaced);
+    Ok(())
+}
+
 fn apply_all(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut Transaction<'_, '_>,
     mutations: Vec<Prepared>,
     idempotency_key: Option<&[u8]>,
 ) -> Result<Done> {
@@ -265,7 +280,7 @@ fn apply_all(
 
 fn put_space(
     shared: &Shared,
-    transaction: &mut Transaction<'_>,
+    transaction: &mut Transaction<'_, '_>,
     settings: SpaceSettings,
 ) -> Result<Done> {
     shared.check_new_space(transaction.catalog(), &settings)?;
@@ -299,8 +314,8 @@ pub(crate) fn remove_space(
         )?;
     let mut transaction = Transaction::new(&shared.store, state, now());
     transaction.put_space(Arc::new(space.with(space.settings.clone(), true)?))?;
-    shared.store.write(transaction.finish()?, sync)?;
-    shared.publish(state);
+    let finished = transaction.finish()?;
+    write_and_publish(shared, state, finished, sync)?;
     let mut removed = 0_u64;
     loop {
         let uris = first_uris(shared, space.id)?;
@@ -312,8 +327,8 @@ pub(crate) fn remove_space(
         if uris.is_empty() {
             transaction.forget_space(space.id)?;
         }
-        shared.store.write(transaction.finish()?, sync)?;
-        shared.publish(state);
+        let finished = transaction.finish()?;
+        write_and_publish(shared, state, finished, sync)?;
         if uris.is_empty() {
             return Ok(Done::Removed(removed));
         }

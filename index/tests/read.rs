@@ -369,3 +369,34 @@ fn a_text_is_fetched_in_windows() {
     put(&engine, binary).unwrap();
     assert!(fetch("docs://h/b", 0, 1_000).text.contains("image/png, 3 bytes"));
 }
+
+// === what memory keeps ===
+
+#[test]
+fn a_read_after_a_commit_never_sees_what_the_commit_replaced() {
+    let (_folder, engine) = docs();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    put(&engine, text("docs", "docs://h/hot", "0")).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut last = 0_u64;
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    let seen = read_text(&engine, "docs://h/hot").parse().unwrap();
+                    assert!(seen >= last, "{seen} after {last}");
+                    last = seen;
+                }
+            });
+        }
+        for n in 1..=300 {
+            put(&engine, text("docs", "docs://h/hot", &n.to_string())).unwrap();
+            for _ in 0..8 {
+                assert_eq!(read_text(&engine, "docs://h/hot"), n.to_string());
+            }
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(engine.stats().unwrap().hot_values.1 <= 1);
+    delete(&engine, "docs://h/hot");
+    check_not_found(&engine, "docs://h/hot");
+}

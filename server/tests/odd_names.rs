@@ -133,6 +133,7 @@ fn listed(engine: &Engine) -> Vec<Value> {
 fn index(folder: &Path, data: &Path) -> Engine {
     let options = EngineOptions {
         block_cache_bytes: 32 << 20,
+        hot_cache_bytes: 1 << 20,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),
         owner: "a test".into(),

@@ -9,7 +9,7 @@ use crate::space::AliasClash;
 use crate::store::Cf;
 use crate::store::value::{decode_alias, encode_alias};
 
-impl Transaction<'_> {
+impl Transaction<'_, '_> {
     pub(super) fn check_aliases(
         &self,
         space: &Space,

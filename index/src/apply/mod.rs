@@ -71,10 +71,10 @@ impl WriterState {
 }
 
 /// One batch in the making.
-pub(crate) struct Transaction<'s> {
+pub(crate) struct Transaction<'s, 'w> {
     store: &'s Store,
     batch: Batch<'s>,
-    state: &'s mut WriterState,
+    state: &'w mut WriterState,
     now: UnixMillis,
     /// What this batch has put where the store still shows the old.
     heads: HashMap<String, Option<Head>>,
@@ -84,8 +84,8 @@ pub(crate) struct Transaction<'s> {
     touched: BTreeSet<SpaceId>,
 }
 
-impl<'s> Transaction<'s> {
-    pub(crate) fn new(store: &'s Store, state: &'s mut WriterState, now: UnixMillis) -> Self {
+impl<'s, 'w> Transaction<'s, 'w> {
+    pub(crate) fn new(store: &'s Store, state: &'w mut WriterState, now: UnixMillis) -> Self {
         Transaction {
             store,
             batch: store.batch(),
@@ -99,8 +99,8 @@ impl<'s> Transaction<'s> {
         }
     }
 
-    /// Adds the counters and hands the batch over for writing.
-    pub(crate) fn finish(mut self) -> Result<Batch<'s>> {
+    /// Adds the counters and hands over the batch for writing, and the URIs whose values it replaces.
+    pub(crate) fn finish(mut self) -> Result<(Batch<'s>, Vec<String>)> {
         for space in &self.touched {
             let counts = self.state.counts.get(space).copied().unwrap_or_default();
             self.batch.put(Cf::Meta, &meta::counts(*space), &counts.encode())?;
@@ -109,7 +109,7 @@ impl<'s> Transaction<'s> {
             self.drop_old_changes()?;
             self.batch.put(Cf::Meta, meta::SEQUENCE, &self.state.sequence.to_be_bytes())?;
         }
-        Ok(self.batch)
+        Ok((self.batch, self.heads.into_keys().collect()))
     }
 
     pub(crate) fn size_bytes(&self) -> usize {

@@ -18,7 +18,7 @@ const RETENTION_CHECK_MS: i64 = 10_000;
 /// Entries that one batch takes off the end of the log at most.
 const CHANGES_DROPPED_PER_BATCH: usize = 10_000;
 
-impl Transaction<'_> {
+impl Transaction<'_, '_> {
     /// Takes what is beyond the retention off the end of the log, with the tombstones that it explains.
     pub(super) fn drop_old_changes(&mut self) -> Result<()> {
         let beyond_count =

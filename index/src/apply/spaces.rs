@@ -9,7 +9,7 @@ use crate::space::SpaceId;
 use crate::store::key::meta;
 use crate::store::{Cf, key};
 
-impl Transaction<'_> {
+impl Transaction<'_, '_> {
     /// Stores a space in place of the one with its number.
     pub(crate) fn put_space(&mut self, space: Arc<Space>) -> Result<()> {
         let value = encode_settings(&space.settings, space.removing);

@@ -24,6 +24,7 @@ pub const BYTES_MAX: usize = 8 << 20;
 pub fn options() -> EngineOptions {
     EngineOptions {
         block_cache_bytes: 16 << 20,
+        hot_cache_bytes: 1 << 20,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),
         owner: "a test".into(),

@@ -88,6 +88,7 @@ pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> 
     let storage = &setup.config.storage;
     let options = EngineOptions {
         block_cache_bytes: usize::try_from(storage.block_cache_bytes).unwrap_or(usize::MAX),
+        hot_cache_bytes: usize::try_from(storage.hot_cache_bytes).unwrap_or(usize::MAX),
         durability: match storage.durability {
             Durability::Sync => writer::Durability::Sync,
             Durability::Interval(interval) => writer::Durability::Interval(interval),

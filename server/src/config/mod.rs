@@ -81,6 +81,8 @@ pub struct StorageConfig {
     pub durability: Durability,
     /// Bytes of RocksDB's block cache.
     pub block_cache_bytes: u64,
+    /// Bytes of the cache of values that are read often.
+    pub hot_cache_bytes: u64,
     /// How long changes stay in the change log, and tombstones of deleted resources with them.
     pub change_log_retention: Duration,
 }
@@ -197,6 +199,7 @@ impl Default for Config {
                 path: None,
                 durability: Durability::Sync,
                 block_cache_bytes: 256 * quantity::MIB,
+                hot_cache_bytes: 64 * quantity::MIB,
                 change_log_retention: quantity::days(7),
             },
             spaces: Vec::new(),

@@ -95,6 +95,8 @@ pub struct RawStorage {
     pub durability: Option<Spanned<String>>,
     /// Memory for blocks of the store, in bytes. Default: `"256 MiB"`.
     pub block_cache_bytes: Option<Spanned<RawBytes>>,
+    /// Memory for resources that are read often, in bytes; 0: none. Default: `"64 MiB"`.
+    pub hot_cache_bytes: Option<Spanned<RawBytes>>,
     /// How long changes, deletions among them, stay readable for those who follow them. Default: `"7d"`.
     pub change_log_retention: Option<Spanned<RawDuration>>,
 }

@@ -108,6 +108,12 @@ fn storage(
         })
     })?;
     set("storage.block_cache_bytes", raw.block_cache_bytes, &mut storage.block_cache_bytes, bytes)?;
+    set(
+        "storage.hot_cache_bytes",
+        raw.hot_cache_bytes,
+        &mut storage.hot_cache_bytes,
+        bytes_or_none,
+    )?;
     let change_log = &mut storage.change_log_retention;
     set("storage.change_log_retention", raw.change_log_retention, change_log, duration)?;
     Ok(storage)
@@ -316,11 +322,17 @@ fn mime_type(text: &str) -> Result<(), String> {
 }
 
 fn bytes(raw: RawBytes) -> Result<u64, String> {
-    let bytes = match raw {
-        RawBytes::Integer(bytes) => u64::try_from(bytes).unwrap_or(0),
-        RawBytes::Text(text) => parse_bytes(&text)?,
-    };
+    let bytes = bytes_or_none(raw)?;
     if bytes == 0 { Err("must be at least 1 byte".to_owned()) } else { Ok(bytes) }
+}
+
+fn bytes_or_none(raw: RawBytes) -> Result<u64, String> {
+    match raw {
+        RawBytes::Integer(bytes) => {
+            u64::try_from(bytes).map_err(|_| "must be at least 1 byte".to_owned())
+        }
+        RawBytes::Text(text) => parse_bytes(&text),
+    }
 }
 
 fn count(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String> {

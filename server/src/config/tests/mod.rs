@@ -56,6 +56,7 @@ fn the_values_of_the_example() {
                 200ms,
             ),
             block_cache_bytes: 1073741824,
+            hot_cache_bytes: 268435456,
             change_log_retention: 1209600s,
         }
     "#]]
