@@ -104,7 +104,10 @@ impl Engine {
     /// # Errors
     /// `Locked` when another process owns it, `UnknownFormat` when a newer program wrote it, `Corrupt`, `Io`.
     pub fn open(data_dir: &Path, options: &EngineOptions) -> Result<Engine> {
-        std::fs::create_dir_all(data_dir).map_err(|source| {
+        // The store holds what not every user of the machine may read.
+        let mut private = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+        private.recursive(true).create(data_dir).map_err(|source| {
             Error::new(
                 ErrorKind::Io,
                 data_dir.display().to_string(),

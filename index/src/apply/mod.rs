@@ -169,7 +169,8 @@ impl<'s, 'w> Transaction<'s, 'w> {
         if let Some(previous) = previous.as_ref().filter(|_| unchanged) {
             return self.refresh(put, previous, acl, warning);
         }
-        let version = match (&previous, self.tombstone(&put.uri)?) {
+        let tombstone = if previous.is_some() { None } else { self.tombstone(&put.uri)? };
+        let version = match (&previous, &tombstone) {
             (Some(head), _) => head.version,
             (None, Some(tombstone)) => tombstone.version,
             (None, None) => 0,
@@ -195,8 +196,10 @@ impl<'s, 'w> Transaction<'s, 'w> {
         if let Some(previous) = &previous {
             self.remove_derived(&put.uri, previous)?;
         } else {
-            self.batch.delete(Cf::Tombstones, put.uri.as_bytes())?;
-            self.tombstones.insert(put.uri.clone(), None);
+            if tombstone.is_some() {
+                self.batch.delete(Cf::Tombstones, put.uri.as_bytes())?;
+                self.tombstones.insert(put.uri.clone(), None);
+            }
             self.add_alias(put)?;
         }
         self.count(space.id, previous.as_ref().map(|head| head.acl), Some(acl));
