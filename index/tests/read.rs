@@ -4,13 +4,12 @@
 mod common;
 
 use common::*;
-use pressmark_index::access::{Access, RequiredValue};
+use pressmark_index::access::Access;
 use pressmark_index::contents::Contents;
 use pressmark_index::engine::Engine;
 use pressmark_index::error::ErrorKind;
-use pressmark_index::fetch_text::TextRequest;
 use pressmark_index::resource::{Body, Part, RawJson};
-use pressmark_index::space::{AliasClash, CacheScope, SpaceSettings};
+use pressmark_index::space::{AliasClash, SpaceSettings};
 use serde_json::json;
 
 fn docs() -> (tempfile::TempDir, Engine) {
@@ -270,106 +269,6 @@ fn a_long_folder_is_cut_and_says_so() {
     assert!(contents.truncated());
 }
 
-// === access ===
-
-#[test]
-fn what_one_may_not_see_is_answered_like_what_is_not_there() {
-    let (_folder, engine) = docs();
-    let mut secret = text("docs", "docs://h/s/secret.md", "hush");
-    secret.acl = Some(vec!["staff".into(), "board".into()]);
-    put(&engine, secret).unwrap();
-    put(&engine, text("docs", "docs://h/open.md", "all")).unwrap();
-    let anonymous = Access::anonymous();
-    let staff = Access::anonymous().with_groups(["staff"]);
-    let hidden = read_as(&engine, "docs://h/s/secret.md", &anonymous).unwrap_err();
-    let absent = read_as(&engine, "docs://h/s/absent.md", &anonymous).unwrap_err();
-    assert_eq!(hidden.detail(), absent.detail());
-    for uri in ["docs://h/s/secret.md#line=0,1", "docs://h/s/", "docs://h/s/secret.md?x"] {
-        check_error(read_as(&engine, uri, &anonymous), ErrorKind::NotFound);
-    }
-    assert_eq!(read_as(&engine, "docs://h/s/secret.md", &staff).unwrap()[0]["text"], "hush");
-    assert_eq!(
-        uris(read_as(&engine, "docs://h/", &anonymous).unwrap().as_array().unwrap()),
-        ["docs://h/open.md"]
-    );
-    assert_eq!(
-        uris(read_as(&engine, "docs://h/", &staff).unwrap().as_array().unwrap()),
-        ["docs://h/open.md", "docs://h/s/"]
-    );
-    assert_eq!(list_all(&engine, &anonymous, 10).len(), 1);
-    assert_eq!(list_all(&engine, &staff, 10).len(), 2);
-    let contents = read_bounded(&engine, "docs://h/s/secret.md", &staff, BYTES_MAX).unwrap();
-    assert_eq!(contents.cache_scope, CacheScope::Private);
-    let fetch =
-        TextRequest { uri: "docs://h/s/secret.md", access: &anonymous, offset: 0, limit: 10 };
-    check_error(engine.fetch_text(&fetch), ErrorKind::NotFound);
-    let other_spaces = Access::operator().with_spaces(["other"]);
-    check_error(read_as(&engine, "docs://h/open.md", &other_spaces), ErrorKind::NotFound);
-    assert!(list_all(&engine, &other_spaces, 10).is_empty());
-}
-
-#[test]
-fn a_variable_that_must_have_a_value_bounds_all_reads() {
-    let (_folder, engine) = docs();
-    engine.put_space(SpaceSettings::new("tenants", "t://h/{tenant}/{name}")).unwrap();
-    for uri in ["t://h/acme/a", "t://h/beta/a"] {
-        put(&engine, text("tenants", uri, uri)).unwrap();
-    }
-    let acme = Access::anonymous().with_required_value(RequiredValue {
-        space: "tenants".into(),
-        variable: "tenant".into(),
-        values: ["acme".to_owned()].into(),
-    });
-    assert!(read_as(&engine, "t://h/acme/a", &acme).is_ok());
-    check_error(read_as(&engine, "t://h/beta/a", &acme), ErrorKind::NotFound);
-    assert_eq!(uris(&list_all(&engine, &acme, 10)), ["t://h/acme/a"]);
-    assert_eq!(
-        uris(read_as(&engine, "t://h/", &acme).unwrap().as_array().unwrap()),
-        ["t://h/acme/"]
-    );
-}
-
-#[test]
-fn an_acl_of_nobody_hides_from_everyone_but_the_operator() {
-    let (_folder, engine) = docs();
-    let mut nobody = text("docs", "docs://h/x", "x");
-    nobody.acl = Some(Vec::new());
-    put(&engine, nobody).unwrap();
-    check_not_found(&engine, "docs://h/x");
-    assert!(read_as(&engine, "docs://h/x", &Access::operator()).is_ok());
-}
-
-// === fetch ===
-
-#[test]
-fn a_text_is_fetched_in_windows() {
-    let (_folder, engine) = docs();
-    let mut resource = text("docs", "docs://h/a", "0123456789中文");
-    resource.title = Some("Digits".into());
-    put(&engine, resource).unwrap();
-    let access = Access::anonymous();
-    let fetch = |uri, offset, limit| {
-        engine.fetch_text(&TextRequest { uri, access: &access, offset, limit }).unwrap()
-    };
-    let first = fetch("docs://h/a", 0, 10);
-    assert_eq!(
-        (first.text.as_str(), first.next_offset, first.total_chars),
-        ("0123456789", Some(10), 12)
-    );
-    assert_eq!(first.title, "Digits");
-    let last = fetch("docs://h/a", 10, 10);
-    assert_eq!((last.text.as_str(), last.next_offset), ("中文", None));
-    assert_eq!(fetch("docs://h/a", 99, 10).text, "");
-    let listing = fetch("docs://h/", 0, 1_000);
-    assert_eq!(listing.text, "- docs://h/a (Digits)\n");
-    let mut binary = text("docs", "docs://h/b", "");
-    binary.contents[0].body = Body::Blob(vec![1, 2, 3]);
-    binary.contents[0].mime_type = Some("image/png".into());
-    binary.mime_type = None;
-    put(&engine, binary).unwrap();
-    assert!(fetch("docs://h/b", 0, 1_000).text.contains("image/png, 3 bytes"));
-}
-
 // === what memory keeps ===
 
 #[test]
@@ -401,8 +300,6 @@ fn a_read_after_a_commit_never_sees_what_the_commit_replaced() {
     check_not_found(&engine, "docs://h/hot");
 }
 
-// === what reviewers and attackers found ===
-
 #[test]
 fn an_undone_name_of_dots_is_no_way_up() {
     let (_folder, engine) = docs();
@@ -427,64 +324,6 @@ fn file_uris_of_any_host_are_names_like_others() {
     assert_eq!(read_text(&engine, "file://name/search?=abc"), "found");
     assert_eq!(read_text(&engine, "file://localhost/x"), "local");
     check_not_found(&engine, "file://elsewhere/x");
-}
-
-#[test]
-fn a_hidden_twin_does_not_take_the_undone_spelling_away() {
-    let (_folder, engine) = docs();
-    let mut settings = SpaceSettings::new("warned", "w://h/{name}");
-    settings.alias_clash = AliasClash::Warn;
-    engine.put_space(settings).unwrap();
-    put(&engine, text("warned", "w://h/a%252Fb%2Fc", "open")).unwrap();
-    let mut hidden = text("warned", "w://h/a%252Fb%252Fc", "hidden");
-    hidden.acl = Some(vec!["staff".into()]);
-    put(&engine, hidden).unwrap();
-    assert_eq!(read_text(&engine, "w://h/a%2Fb/c"), "open");
-}
-
-#[test]
-fn what_is_hidden_changes_neither_lists_nor_folders() {
-    let (_folder, engine) = docs();
-    let hidden = (0..1_200).map(|n| {
-        let mut hidden = text("docs", &format!("docs://h/a/{n:05}"), "x");
-        hidden.acl = Some(vec!["staff".into()]);
-        hidden
-    });
-    let open = (0..5).map(|n| text("docs", &format!("docs://h/z/{n}"), "x"));
-    let all = hidden
-        .chain(open)
-        .map(|resource| pressmark_index::mutation::Mutation::Put(Box::new(resource)));
-    engine.commit(all.collect()).unwrap().into_iter().for_each(|result| drop(result.unwrap()));
-    let anonymous = Access::anonymous();
-    assert_eq!(list_all(&engine, &anonymous, 3).len(), 5, "not the pinned list of a large space");
-    assert_eq!(uris(read(&engine, "docs://h").unwrap().as_array().unwrap()), ["docs://h/z/"]);
-    let staff = Access::anonymous().with_groups(["staff"]);
-    assert_eq!(uris(&list_all(&engine, &staff, 3)), ["docs://h/"]);
-    let contents = read_bounded(&engine, "docs://h/z/1", &anonymous, BYTES_MAX).unwrap();
-    assert_eq!(contents.cache_scope, CacheScope::Private, "the space has ACLs");
-}
-
-#[test]
-fn many_hidden_resources_cost_bounded_work_and_no_gap() {
-    let (_folder, engine) = docs();
-    let hidden = (0..25_000).map(|n| {
-        let mut hidden = text("docs", &format!("docs://h/a/{n:05}"), "x");
-        hidden.acl = Some(vec!["staff".into()]);
-        hidden
-    });
-    let all: Vec<_> = hidden.chain([text("docs", "docs://h/z/1", "x")]).collect();
-    for some in all.chunks(10_000) {
-        let puts = some
-            .iter()
-            .map(|resource| pressmark_index::mutation::Mutation::Put(Box::new(resource.clone())));
-        engine.commit(puts.collect()).unwrap().into_iter().for_each(|result| drop(result.unwrap()));
-    }
-    let access = Access::anonymous();
-    let bounds = pressmark_index::list::PageBounds { items_max: 100, bytes_max: 1 << 20 };
-    let first = engine.list(None, &access, bounds).unwrap();
-    assert!(first.items.is_empty(), "a page looks at 10,000 entries");
-    assert!(first.next_cursor.is_some());
-    assert_eq!(uris(&list_all(&engine, &access, 100)), ["docs://h/z/1"]);
 }
 
 #[test]
@@ -527,69 +366,4 @@ fn a_text_of_long_lines_is_offered_by_characters() {
     let error = read_bounded(&engine, "docs://h/one-line", &Access::anonymous(), 50_000).map(drop);
     let message = check_error(error, ErrorKind::LimitExceeded);
     assert!(message.contains("in 1 lines") && !message.contains("#line="), "{message}");
-}
-
-#[test]
-fn fetch_follows_fragments_and_its_windows_join() {
-    let (_folder, engine) = docs();
-    let lines: String = (0..100).map(|n| format!("line {n} \u{4e2d}\n")).collect();
-    put(&engine, text("docs", "docs://h/lines", &lines)).unwrap();
-    for n in 0..100 {
-        put(&engine, text("docs", &format!("docs://h/folder/{n:03}"), "x")).unwrap();
-    }
-    let mut bundle = text("docs", "docs://h/bundle", "first");
-    bundle.contents.push(Part {
-        uri: Some("docs://h/bundle#2".into()),
-        mime_type: Some("image/png".into()),
-        meta: None,
-        body: Body::Blob(vec![1; 100_000]),
-    });
-    bundle.contents.push(Part {
-        uri: None,
-        mime_type: None,
-        meta: None,
-        body: Body::Text("third\n".repeat(20_000)),
-    });
-    put(&engine, bundle).unwrap();
-    let access = Access::anonymous();
-    let joined = |uri: &str, limit: u64| {
-        let (mut all, mut offset) = (String::new(), Some(0));
-        while let Some(from) = offset {
-            let fetched = engine
-                .fetch_text(&TextRequest { uri, access: &access, offset: from, limit })
-                .unwrap();
-            assert!(fetched.text.chars().count() as u64 <= limit);
-            all.push_str(&fetched.text);
-            offset = fetched.next_offset;
-            assert_eq!(offset.is_none(), all.chars().count() as u64 == fetched.total_chars);
-        }
-        all
-    };
-    assert_eq!(joined("docs://h/lines", 7), lines);
-    assert_eq!(joined("docs://h/lines#line=10,12", 7), "line 10 \u{4e2d}\nline 11 \u{4e2d}\n");
-    assert_eq!(
-        joined("docs://h/lines#char=5,25", 7),
-        lines.chars().skip(5).take(20).collect::<String>()
-    );
-    assert_eq!(joined("docs://h/folder", 100).lines().count(), 100);
-    let bundle = joined("docs://h/bundle", 9_999);
-    assert!(
-        bundle.starts_with(
-            "first\n\n--- docs://h/bundle#2\n(binary content: image/png, 100000 bytes;"
-        ),
-        "{bundle:.200}"
-    );
-    assert!(bundle.ends_with("third\n"));
-    let uri = engine
-        .fetch_text(&TextRequest {
-            uri: "docs://h/lines#line=1,2",
-            access: &access,
-            offset: 0,
-            limit: 9,
-        })
-        .unwrap()
-        .uri;
-    assert_eq!(uri, "docs://h/lines#line=1,2");
-    let bad = TextRequest { uri: "docs://h/lines#line=x", access: &access, offset: 0, limit: 9 };
-    check_error(engine.fetch_text(&bad), ErrorKind::InvalidFragment);
 }
