@@ -9,7 +9,7 @@ use pressmark_index::resource::{Address, Resource};
 use pressmark_index::resource_uri;
 
 /// A batch goes out when it holds this many records ...
-const BATCH_RECORDS_MAX: usize = 1_000;
+const BATCH_RECORDS_MAX: usize = 2_000;
 /// ... or was read from this many bytes.
 const BATCH_BYTES_MAX: usize = 4 << 20;
 /// Batches that wait for a lane; a file's thread waits when there are more.

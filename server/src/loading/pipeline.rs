@@ -9,7 +9,7 @@ use std::thread;
 use parking_lot::Mutex;
 use pressmark_index::catalog::Space;
 use pressmark_index::engine::Engine;
-use pressmark_index::error::Error;
+use pressmark_index::error::{Error, ErrorKind};
 use pressmark_index::mutation::{Applied, Outcome};
 
 use super::columns::Columns;
@@ -102,19 +102,29 @@ pub fn load(
         counts: Mutex::default(),
         fault: Mutex::new(None),
     };
-    thread::scope(|scope| {
+    let started = thread::scope(|scope| {
         let load = &load;
+        // Where a thread cannot be started, those that were end when `lanes` and `receivers` are dropped.
         for receiver in receivers {
-            scope.spawn(move || load.commit_batches(&receiver));
+            named("pressmark-lane").spawn_scoped(scope, move || load.commit_batches(&receiver))?;
         }
         for _ in 0..plan.files.len().min(cores).min(FILES_AT_A_TIME_MAX) {
             let lanes = lanes.clone();
-            scope.spawn(move || load.read_files(&lanes));
+            named("pressmark-read").spawn_scoped(scope, move || load.read_files(&lanes))?;
         }
         // The lanes end when the last file's thread has dropped its senders.
         drop(lanes);
+        Ok(())
     });
-    (load.counts.into_inner(), load.fault.into_inner().map_or(Ok(()), Err))
+    let started = started.map_err(|error: io::Error| {
+        Error::new(ErrorKind::Io, "load", "a thread could not be started").with_source(error)
+    });
+    let loaded = load.fault.into_inner().map_or(started, Err);
+    (load.counts.into_inner(), loaded)
+}
+
+fn named(name: &str) -> thread::Builder {
+    thread::Builder::new().name(name.to_owned())
 }
 
 // === impl Load ===
