@@ -343,3 +343,38 @@ fn without_a_mapping_the_header_names_the_fields() {
     assert_eq!(shelf.run(&["read", "shelf://books/x"], b"").stdout, [0, 255]);
     assert_eq!(shelf.run(&["read", "shelf://books/t"], b"").stdout, b"text");
 }
+
+#[test]
+fn a_load_that_was_killed_is_repeated_without_harm() {
+    let lines: String = (0..5_000)
+        .map(|name| format!("{{\"variables\":{{\"name\":\"{name}\"}},\"text\":\"text {name}\"}}\n"))
+        .collect();
+    let shelf = Shelf::new(&[("a.ndjson", lines.as_bytes())]);
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_pressmark"))
+        .args(["load", "pypi", "-", "--format", "ndjson"])
+        .current_dir(shelf.path())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The pipe holds less than the file: when this returns, the load is under way and waits for more.
+    killed.stdin.as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+
+    let output = shelf.run(&["load", "pypi", "a.ndjson"], b"");
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("5000 records loaded: ") && text.contains(" 0 updated, "), "{text}");
+    let verified = shelf.run(&["verify"], b"");
+    assert_eq!(verified.status.code(), Some(0));
+    assert!(verified.stdout.starts_with(b"5000 resources "));
+    shelf.load(
+        &["a.ndjson"],
+        b"",
+        &expect![[r#"
+            exit 0
+            5000 records loaded: 0 created, 0 updated, 5000 unchanged; 0 refused
+        "#]],
+    );
+}

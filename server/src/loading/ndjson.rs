@@ -252,7 +252,12 @@ mod tests {
             ],
         );
         check(r#"{"uri":"a://b","text":"","icons":{}}"#, &expect!["icons: must be an array"]);
-        check(r#"{"uri":"a://b","text":"","size":-1}"#, &expect!["not a resource record: invalid value: integer `-1`, expected u64 (column 34)"]);
+        check(
+            r#"{"uri":"a://b","text":"","size":-1}"#,
+            &expect![
+                "not a resource record: invalid value: integer `-1`, expected u64 (column 34)"
+            ],
+        );
         check(
             r#"{"uri":"a://b","text":"","space":"other"}"#,
             &expect!["space: the record is of the space `other`, and `s` is loaded"],

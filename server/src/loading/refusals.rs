@@ -1,5 +1,6 @@
 //! What was refused and why: on the terminal up to a number, in a file all of it.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
@@ -49,7 +50,7 @@ impl<'a> Refusals<'a> {
     /// A record that did not go in.
     pub fn record(&self, path: &Path, line: u64, error: &RecordError) {
         let mut state = self.state.lock();
-        self.print(&mut state, &format!("{}:{line}: {error}", path.display()));
+        self.print(&mut state, format_args!("{}:{line}: {error}", path.display()));
         let (field, reason) = (error.field.as_str(), error.reason.as_str());
         state.write(&Entry { file: &path.to_string_lossy(), line: Some(line), field, reason });
     }
@@ -65,7 +66,7 @@ impl<'a> Refusals<'a> {
     /// A record that went in, with something that one should know about it.
     pub fn warning(&self, path: &Path, line: u64, text: &str) {
         let mut state = self.state.lock();
-        self.print(&mut state, &format!("{}:{line}: warning: {text}", path.display()));
+        self.print(&mut state, format_args!("{}:{line}: warning: {text}", path.display()));
     }
 
     /// Says how many lines were not printed, and completes the file.
@@ -86,10 +87,10 @@ impl<'a> Refusals<'a> {
         file.map_or(Ok(()), |mut file| file.flush())
     }
 
-    fn print(&self, state: &mut State, line: &str) {
+    fn print(&self, state: &mut State, line: fmt::Arguments<'_>) {
         if state.printed < self.printed_max {
             state.printed += 1;
-            self.progress.print(line);
+            self.progress.print(&line.to_string());
         } else {
             state.unprinted += 1;
         }
