@@ -173,7 +173,9 @@ impl Load<'_> {
         let space = &self.space.settings.name;
         let mut lines = LineReader::new(input, LINE_BYTES_MAX);
         loop {
-            let Some(line) = lines.next()? else { return Ok(()) };
+            let before = lines.number();
+            let line = lines.next().map_err(|error| broken(before, &error))?;
+            let Some(line) = line else { return Ok(()) };
             let (bytes, record) = match line {
                 Line::Whole(line) if line.trim_ascii().is_empty() => continue,
                 Line::Whole(line) => (line.len(), ndjson::parse(line, space)),
@@ -209,7 +211,8 @@ impl Load<'_> {
         }
         let columns = columns(&row, &self.plan.columns)?;
         loop {
-            let record = match rows.next(&mut row)? {
+            let read = rows.next(&mut row).map_err(|error| broken(rows.line(), &error))?;
+            let record = match read {
                 RowRead::End => return Ok(()),
                 RowRead::Whole => columns.record(&self.space.settings.name, &row),
                 RowRead::TooLarge => Err(too_large()),
@@ -278,6 +281,14 @@ fn columns(header: &Row, mapping: &[ColumnMapping]) -> Result<Columns, Interrupt
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| Interrupted::File(error.to_string()))?;
     Columns::resolve(&names, mapping).map_err(Interrupted::File)
+}
+
+/// A file whose reading failed after a line; what stands before goes in.
+fn broken(line: u64, error: &io::Error) -> Interrupted {
+    match line {
+        0 => Interrupted::File(error.to_string()),
+        line => Interrupted::File(format!("after line {line}: {error}")),
+    }
 }
 
 fn too_large() -> RecordError {
