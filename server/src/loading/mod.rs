@@ -1,7 +1,7 @@
 //! Bulk loading: files of records into a space.
 //!
-//! One thread reads a file: it decompresses ([`input`]), cuts records ([`lines`], [`delimited`]) and parses them
-//! ([`ndjson`], [`columns`]). It hands each record to one of several committing lanes ([`pipeline`]), chosen by the
+//! One thread reads a file: it decompresses ([`input`]), cuts records (`lines`, `delimited`) and parses them
+//! ([`ndjson`], `columns`). It hands each record to one of several committing lanes ([`pipeline`]), chosen by the
 //! record's URI, so that of two records with one URI in a file the later one is also committed later. The engine
 //! encodes on the lanes' threads and commits what waits as one group.
 //!
