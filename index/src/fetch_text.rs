@@ -61,7 +61,8 @@ pub struct FetchedText {
 impl Shared {
     pub(crate) fn fetch_text(&self, request: &TextRequest<'_>) -> Result<FetchedText> {
         let uri = resource_uri::normalise(request.uri)?;
-        let view = self.store.view();
+        let store = self.store();
+        let view = store.view();
         let catalog = self.catalog();
         let read = ReadRequest {
             uri: request.uri,

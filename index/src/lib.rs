@@ -73,6 +73,8 @@ mod cursor;
 mod folder;
 mod lock;
 mod prepare;
+mod recovery;
+mod remove_space;
 mod shared;
 mod slice;
 mod store;

@@ -63,7 +63,8 @@ impl Shared {
         let after =
             cursor.map(|cursor| cursor::decode(secret, List::Resources, cursor)).transpose()?;
         let catalog = self.catalog();
-        let view = self.store.view();
+        let store = self.store();
+        let view = store.view();
         let (ttl, cache_scope) = freshness(&catalog, access);
         let mut page = Page { items: Vec::new(), bytes: 0, bounds, last: Vec::new(), full: false };
         for space in listed(&catalog, access) {

@@ -68,7 +68,8 @@ impl Shared {
 
     /// The hot path: a resource that is asked by its own URI and whose value is cached.
     fn read_in_memory(&self, uri: &str, request: &ReadRequest<'_>) -> Result<ReadOutcome> {
-        let InMemory::Found(value) = self.store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
+        let store = self.store_guard();
+        let InMemory::Found(value) = store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
             return Ok(ReadOutcome::NotInMemory);
         };
         let (space, acl) = read_visibility(&value)?;
@@ -96,7 +97,8 @@ impl Shared {
     }
 
     fn read_in_snapshot(&self, uri: &str, request: &ReadRequest<'_>) -> Result<Contents> {
-        let view = self.store.view();
+        let store = self.store();
+        let view = store.view();
         let catalog = self.catalog();
         if let Some(hit) = self.look_up(&view, &catalog, uri, request.access)? {
             return whole(&view, hit, request);

@@ -72,9 +72,10 @@ struct Check<'a> {
 }
 
 pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<VerifyReport> {
+    let store = shared.store();
     let mut check = Check {
         shared,
-        view: Rc::new(shared.store.view()),
+        view: Rc::new(store.view()),
         report: VerifyReport::default(),
         counted: BTreeMap::new(),
         chunks: 0,

@@ -68,6 +68,10 @@ impl WriterState {
             counts,
         })
     }
+
+    pub(crate) fn change_log_retention(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.change_log_retention_ms).unwrap_or(u64::MAX))
+    }
 }
 
 /// One batch in the making.
@@ -106,7 +110,11 @@ impl<'s> Transaction<'s> {
             self.batch.put(Cf::Meta, &meta::counts(*space), &counts.encode())?;
         }
         if !self.batch.is_empty() {
-            self.drop_old_changes()?;
+            match self.drop_old_changes() {
+                // A broken entry keeps what is older, and keeps nobody from writing; `verify` names it.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {}
+                result => result?,
+            }
             self.batch.put(Cf::Meta, meta::SEQUENCE, &self.state.sequence.to_be_bytes())?;
         }
         Ok(self.batch)
