@@ -74,6 +74,14 @@ impl Error {
         &self.subject
     }
 
+    /// The error with the fault that caused it: RocksDB's text names the file.
+    pub(crate) fn with_cause(&self) -> String {
+        match &self.source {
+            Some(source) => format!("{self}: {source}"),
+            None => self.to_string(),
+        }
+    }
+
     /// What is wrong, without the subject.
     pub fn detail(&self) -> &str {
         &self.detail

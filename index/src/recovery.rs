@@ -24,7 +24,7 @@ use crate::store::{Mode, Store};
 
 /// Between a failure and the first attempt to write again.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// The pause doubles up to this one while attempts fail.
+/// The pause doubles up to this one while attempts fail, and while writes fail again soon after.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// What must fit on the disk before the store is touched: small next to what opening it may write, but enough that
 /// a few bytes that became free do not start it.
@@ -40,6 +40,7 @@ pub(crate) struct Recovery {
     change_log_retention: Duration,
     pause: Duration,
     due: Option<Instant>,
+    recovered: Option<Instant>,
     /// From step 2 to step 3: the store that failed.
     failed: Option<Arc<Store>>,
     /// From step 2 to step 4: readers have a read-only store.
@@ -53,6 +54,7 @@ impl Recovery {
             change_log_retention,
             pause: PAUSE_MIN,
             due: None,
+            recovered: None,
             failed: None,
             bridged: false,
         }
@@ -63,9 +65,12 @@ impl Recovery {
         self.due.map_or(self.pause, |due| due.saturating_duration_since(Instant::now()))
     }
 
-    /// A commit was written: the next failure is a new one.
+    /// A commit was written. Long after the last recovery the next failure is a new one.
     pub(crate) fn all_is_well(&mut self) {
-        self.pause = PAUSE_MIN;
+        if self.recovered.is_some_and(|recovered| recovered.elapsed() >= PAUSE_MAX) {
+            self.pause = PAUSE_MIN;
+            self.recovered = None;
+        }
     }
 
     /// Tries to write again if that is due; the writer's state as it is then, if writes are taken again.
@@ -85,6 +90,7 @@ impl Recovery {
         });
         self.pause = self.pause.saturating_mul(2).min(PAUSE_MAX);
         self.due = state.is_err().then(|| Instant::now() + self.pause);
+        self.recovered = state.is_ok().then(Instant::now);
         state.inspect_err(|error| shared.note_attempt(error)).ok()
     }
 

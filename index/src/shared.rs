@@ -138,7 +138,7 @@ impl Shared {
     pub(crate) fn refuse_writes(&self, error: &Error) {
         let since = jiff::Timestamp::now().as_millisecond();
         self.refusal.lock().get_or_insert_with(|| Refusal {
-            reason: with_source(error),
+            reason: error.with_cause(),
             since,
             last_attempt: None,
         });
@@ -147,7 +147,7 @@ impl Shared {
     /// An attempt to write again failed.
     pub(crate) fn note_attempt(&self, error: &Error) {
         if let Some(refusal) = &mut *self.refusal.lock() {
-            refusal.last_attempt = Some(with_source(error));
+            refusal.last_attempt = Some(error.with_cause());
         }
     }
 
@@ -211,12 +211,5 @@ impl Shared {
             }
             _ => Ok(()),
         }
-    }
-}
-
-fn with_source(error: &Error) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
     }
 }

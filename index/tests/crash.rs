@@ -24,7 +24,7 @@ const THREADS: u64 = 3;
 const URIS_PER_THREAD: u64 = 12;
 const RESOURCES_PER_SPACE: u64 = 30;
 /// Rounds that go on in one folder before the next begins with an empty one.
-const ROUNDS_PER_FOLDER: u64 = 10;
+const ROUNDS_PER_FOLDER: usize = 10;
 /// Far beyond a test's end: only what is asked for is synced.
 const NEVER: Duration = Duration::from_secs(24 * 3600);
 
@@ -243,7 +243,7 @@ impl Told {
             last.insert(change.uri.as_str(), (change.sequence, change.kind));
         }
         for (sequence, told) in &self.changes {
-            let change = changes.get(*sequence as usize - 1);
+            let change = changes.get(usize::try_from(*sequence).unwrap() - 1);
             let change = change.unwrap_or_else(|| panic!("{place}: {sequence} is lost, {told:?}"));
             assert_eq!(
                 (change.sequence, change.version, change.kind, &change.uri),
@@ -320,10 +320,10 @@ fn report(name: &str, began: Instant, kills: u64, checked: usize, lost: u64) {
 fn rounds(name: &str, seed: u64, count: u64, disk: Option<&Disk>) {
     let began = Instant::now();
     let (mut checked, mut lost) = (0, 0);
-    for first in (0..count).step_by(ROUNDS_PER_FOLDER as usize) {
+    for first in (0..count).step_by(ROUNDS_PER_FOLDER) {
         let folder = tempfile::tempdir().unwrap();
         let mut told = Told::default();
-        for round in first..count.min(first + ROUNDS_PER_FOLDER) {
+        for round in first..count.min(first + ROUNDS_PER_FOLDER as u64) {
             let mut random = Random(seed ^ round);
             let mut command = endless_child(folder.path(), seed, round, true);
             if let Some(disk) = disk {
@@ -333,7 +333,7 @@ fn rounds(name: &str, seed: u64, count: u64, disk: Option<&Disk>) {
             told.until_killed(command.spawn().unwrap(), acks, bytes);
             lost += disk.map_or(0, |disk| disk.cut_power(folder.path()));
             let all = told.check(folder.path(), &format!("{name}, seed {seed}, round {round}"));
-            if round + 1 == count.min(first + ROUNDS_PER_FOLDER) {
+            if round + 1 == count.min(first + ROUNDS_PER_FOLDER as u64) {
                 checked += all;
             }
             disk.inspect(|disk| disk.all_is_synced(folder.path()));
