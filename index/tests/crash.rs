@@ -255,7 +255,7 @@ impl Told {
             match (kind, self.changes.get(&sequence)) {
                 (ChangeKind::Deleted, _) => check_not_found(&engine, uri),
                 (_, Some(told)) => {
-                    assert!(read_text(&engine, uri) == body(uri, told.step), "{place}: {uri}")
+                    assert!(read_text(&engine, uri) == body(uri, told.step), "{place}: {uri}");
                 }
                 (_, None) => assert!(read_text(&engine, uri).starts_with(uri), "{place}: {uri}"),
             }
