@@ -66,6 +66,11 @@ impl AclTable {
         Ok(self.groups(acl)?.is_none_or(|groups| access.passes_acl(&groups)))
     }
 
+    /// Takes the ACLs of a store that was opened anew.
+    pub(crate) fn replace(&self, other: AclTable) {
+        *self.groups.write() = other.groups.into_inner();
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.groups.read().len()
     }

@@ -9,7 +9,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::resource::Binding;
 use crate::space::{AliasClash, CacheScope, ListMode, SpaceId, SpaceSettings};
 use crate::store::codec::{Reader, Writer};
+use crate::store::key::meta;
 use crate::store::value::Counts;
+use crate::store::{Cf, Store};
 use crate::uri_template::{TemplateMatcher, TemplateSet, UriTemplate};
 
 /// Up to this many resources, `ListMode::Auto` lists all of a space.
@@ -138,6 +140,24 @@ impl SpaceCatalog {
         let templates =
             TemplateSet::new(spaces.iter().map(|space| (space.id, Arc::clone(&space.matcher))));
         SpaceCatalog { spaces, removing, templates }
+    }
+
+    /// The spaces of a store, with their counters.
+    pub(crate) fn load(store: &Store) -> Result<SpaceCatalog> {
+        let view = store.view();
+        let mut scan = view.scan(Cf::Spaces, b"", b"")?;
+        let mut spaces = Vec::new();
+        while let Some((space_key, value)) = scan.item()? {
+            let id = SpaceId(Reader::new(space_key, "space key").u32()?);
+            let (settings, removing) = decode_settings(value)?;
+            let space = Space::new(id, settings, removing)?;
+            if let Some(counts) = view.get(Cf::Meta, &meta::counts(id))? {
+                space.set_counts(Counts::decode(&counts)?);
+            }
+            spaces.push(Arc::new(space));
+            scan.advance();
+        }
+        Ok(SpaceCatalog::new(spaces))
     }
 
     /// A space by number.

@@ -63,7 +63,8 @@ const WHOLE_BYTES_MAX: usize = 8 * 1024 * 1024;
 impl Shared {
     pub(crate) fn fetch_text(&self, request: &TextRequest<'_>) -> Result<FetchedText> {
         let uri = resource_uri::normalise(request.uri)?;
-        let view = self.store.view();
+        let store = self.store();
+        let view = store.view();
         let catalog = self.catalog();
         if let Some(hit) = self.look_up(&view, &catalog, &uri, request.access)? {
             return text_of(&view, &hit, None, request);

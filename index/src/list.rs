@@ -67,7 +67,8 @@ impl Shared {
             }
         };
         let catalog = self.catalog();
-        let view = self.store.view();
+        let store = self.store();
+        let view = store.view();
         let (ttl, mut cache_scope) = freshness(&catalog, access);
         let mut page = Page::new(bounds);
         for space in listed(&catalog, access) {

@@ -99,7 +99,8 @@ impl Shared {
             return Ok(Some((StoredValue::Hot(hot), parts_at, space, acl)));
         }
         let noted = self.newest().load(Ordering::Acquire);
-        let InMemory::Found(value) = self.store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
+        let store = self.store_guard();
+        let InMemory::Found(value) = store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
             return Ok(None);
         };
         let (space, acl) = read_visibility(&value)?;
@@ -112,7 +113,8 @@ impl Shared {
     }
 
     fn read_in_snapshot(&self, uri: &str, request: &ReadRequest<'_>) -> Result<Contents> {
-        let view = self.store.view();
+        let store = self.store();
+        let view = store.view();
         let catalog = self.catalog();
         if let Some(hit) = self.look_up(&view, &catalog, uri, request.access)? {
             return whole(&view, hit, request);

@@ -73,6 +73,8 @@ pub struct Metrics {
     pub sessions_refused: Counter,
     /// Work that waits for a thread of the engine's pool.
     pub pool_queue: Gauge,
+    /// 1 while the store takes writes, 0 while it refuses them since one failed.
+    pub store_writable: Gauge,
     /// Folders that are being scanned.
     pub source_scans_running: Gauge,
     /// Files that were handed to the engine.
@@ -112,10 +114,12 @@ impl Metrics {
             sessions: Gauge::default(),
             sessions_refused: Counter::default(),
             pool_queue: Gauge::default(),
+            store_writable: Gauge::default(),
             source_scans_running: Gauge::default(),
             source_files_indexed: Counter::default(),
         };
         metrics.register();
+        metrics.store_writable.set(1);
         metrics
     }
 
@@ -149,6 +153,11 @@ impl Metrics {
             "engine_pool_queue",
             "Work that waits for a thread of the engine's pool",
             self.pool_queue.clone(),
+        );
+        registry.register(
+            "store_writable",
+            "Whether the store takes writes (1) or refuses them since one failed (0)",
+            self.store_writable.clone(),
         );
         registry.register(
             "source_scans_running",

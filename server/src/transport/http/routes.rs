@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::HeaderName};
+use pressmark_index::engine::Health;
 
 use super::responses::HttpResponse;
 use super::{HttpServer, cors, origin, post, responses};
@@ -45,6 +46,7 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
         ("/mcp", &Method::OPTIONS) => cors::preflight(),
         ("/mcp", _) => responses::method_not_allowed(MCP_METHODS),
         ("/metrics", &Method::GET | &Method::HEAD) => {
+            store_health(server);
             responses::metrics(server.metrics.exposition())
         }
         ("/metrics", _) => responses::method_not_allowed(READ_METHODS),
@@ -61,12 +63,27 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
     if !server.readiness.ready() {
         return probe(method, StatusCode::SERVICE_UNAVAILABLE, "starting\n".into());
     }
-    let text = if server.pool.mcp().engine().health().writable {
-        "ready\n"
-    } else {
-        "ready, but the store refuses writes: see the log\n"
+    let text = match store_health(server).since.map(jiff::Timestamp::from_millisecond) {
+        None => "ready\n".into(),
+        Some(Ok(since)) => {
+            format!("ready, but the store refuses writes since {since:.0}: the log says why\n")
+                .into()
+        }
+        Some(Err(_)) => "ready, but the store refuses writes: the log says why\n".into(),
     };
-    probe(method, StatusCode::OK, text.into())
+    probe(method, StatusCode::OK, text)
+}
+
+/// Asks the store whether it takes writes; the log gets each change of the answer once, whoever asks.
+fn store_health(server: &HttpServer) -> Health {
+    let health = server.pool.mcp().engine().health();
+    let before = server.metrics.store_writable.set(i64::from(health.writable));
+    match (before == 1, &health.reason) {
+        (true, Some(reason)) => tracing::error!("the store refuses writes: {reason}"),
+        (false, None) => tracing::info!("the store takes writes again"),
+        (true, None) | (false, Some(_)) => {}
+    }
+    health
 }
 
 fn probe(method: &Method, status: StatusCode, text: Bytes) -> HttpResponse {
