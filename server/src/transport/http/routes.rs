@@ -1,6 +1,5 @@
 //! Paths and HTTP methods.
 
-use bytes::Bytes;
 use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::HeaderName};
 
 use super::responses::HttpResponse;
@@ -21,7 +20,7 @@ pub(super) async fn respond(
     caller: Caller,
 ) -> HttpResponse {
     match request.uri().path() {
-        "/healthz" => return probe(request.method(), StatusCode::OK, "ok\n".into()),
+        "/healthz" => return probe(request.method(), StatusCode::OK, "ok\n"),
         "/readyz" => return readyz(server, request.method()),
         _ => {}
     }
@@ -56,20 +55,20 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
 /// writes still answers reads, and says so here.
 fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
     if server.shutdown.has_begun() {
-        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".into());
+        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "shutting down\n");
     }
     if !server.readiness.ready() {
-        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "starting\n".into());
+        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "starting\n");
     }
     let text = if server.pool.mcp().engine().health().writable {
         "ready\n"
     } else {
         "ready, but the store refuses writes: see the log\n"
     };
-    probe(method, StatusCode::OK, text.into())
+    probe(method, StatusCode::OK, text)
 }
 
-fn probe(method: &Method, status: StatusCode, text: Bytes) -> HttpResponse {
+fn probe(method: &Method, status: StatusCode, text: &'static str) -> HttpResponse {
     match *method {
         Method::GET | Method::HEAD => responses::text(status, text),
         _ => responses::method_not_allowed(READ_METHODS),
