@@ -119,6 +119,8 @@ impl App {
             line_bytes_max: bytes(self.config.body_bytes_max),
             requests_in_flight_max: STDIO_REQUESTS_MAX,
             request_timeout: self.config.request_timeout,
+            unsent_reply_bytes_max: UNSENT_REPLY_BYTES_MAX,
+            drain_timeout: DRAIN_DEADLINE,
         };
         stdio::serve(
             tokio::io::stdin(),

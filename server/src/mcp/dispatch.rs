@@ -80,6 +80,11 @@ impl Mcp {
         &self.engine
     }
 
+    /// What the reply to one message takes at most, its frame apart.
+    pub fn reply_bytes_max(&self) -> usize {
+        self.config.contents_bytes_max
+    }
+
     /// Answers one body or line as far as memory can; never waits.
     pub fn receive(&self, body: &[u8], channel: Channel<'_>) -> Step {
         match json_rpc::parse(body) {
