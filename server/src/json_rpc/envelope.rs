@@ -248,7 +248,7 @@ impl<'a> Envelope<'a> {
 }
 
 /// Whether raw JSON is a string or an integer, spelled as one.
-fn is_id(raw: &str) -> bool {
+pub(crate) fn is_id(raw: &str) -> bool {
     match raw.as_bytes().first() {
         Some(b'"') => true,
         Some(b'-' | b'0'..=b'9') => !raw.contains(['.', 'e', 'E']),

@@ -8,7 +8,7 @@ pub mod scan;
 pub mod write;
 
 pub use envelope::{Malformed, Message, Request, parse, parse_batch};
-pub(crate) use envelope::{parse_element, string};
+pub(crate) use envelope::{is_id, parse_element, string};
 
 /// The deepest nesting of arrays and objects that a message may have.
 pub const DEPTH_MAX: usize = 128;
