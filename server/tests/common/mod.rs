@@ -64,7 +64,7 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
     Arc::new(engine)
 }
 
-fn note(name: &str, body: Body) -> Resource {
+pub(crate) fn note(name: &str, body: Body) -> Resource {
     let mime_type = matches!(body, Body::Blob(_)).then(|| "image/png".to_owned());
     Resource {
         space: "notes".to_owned(),
