@@ -32,6 +32,16 @@ pub(super) struct Arrived {
     _reserved: Option<ReservedBytes>,
 }
 
+/// Why a body was not read to its end.
+#[derive(Debug)]
+pub(super) enum Unread {
+    BrokeOff,
+    TooSlow,
+    TooLarge,
+    /// Too many others are on their way.
+    Crowded,
+}
+
 /// What of a body over the bound is read and thrown away: a client that writes all of it before it
 /// reads would else find its connection reset instead of the 413.
 const DISCARDED_BYTES_MAX: usize = 1024 * 1024;
@@ -52,21 +62,20 @@ impl Arrivals {
 /// What came with the head needs no place, so that half-sent bodies turn away only each other.
 ///
 /// # Errors
-/// The response: 413 past the bound, 400 for a body that breaks off, 408 for one that takes too
-/// long, 503 when too many others arrive.
+/// What the client is answered instead.
 pub(super) async fn arrive(
     body: Incoming,
     arrivals: &Arrivals,
     config: &HttpConfig,
-) -> Result<Arrived, HttpResponse> {
+) -> Result<Arrived, Unread> {
     let mut reading = pin!(read(body, config.body_bytes_max, &arrivals.bytes));
     if let Some(arrived) = there_already(reading.as_mut()).await {
         return arrived;
     }
     let Ok(_place) = arrivals.places.try_acquire() else {
-        return Err(responses::fault(&Fault::overloaded()));
+        return Err(Unread::Crowded);
     };
-    timeout(config.body_timeout, reading).await.unwrap_or_else(|_| Err(too_slow()))
+    timeout(config.body_timeout, reading).await.unwrap_or(Err(Unread::TooSlow))
 }
 
 /// What the body comes to without waiting: the connection hands out what it has read once it is
@@ -83,22 +92,24 @@ async fn read(
     mut body: Incoming,
     bytes_max: usize,
     budget: &ByteBudget,
-) -> Result<Arrived, HttpResponse> {
+) -> Result<Arrived, Unread> {
     if body.size_hint().lower() > bytes_max as u64 {
-        return Err(too_large(body).await);
+        discard_some(body).await;
+        return Err(Unread::TooLarge);
     }
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     let mut reserved = None;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
-            return Err(refusal(StatusCode::BAD_REQUEST, "the body broke off"));
+            return Err(Unread::BrokeOff);
         };
         let Ok(data) = frame.into_data() else {
             continue;
         };
         if first.len() + rest.len() + data.len() > bytes_max {
-            return Err(too_large(body).await);
+            discard_some(body).await;
+            return Err(Unread::TooLarge);
         }
         if first.is_empty() {
             first = data;
@@ -124,9 +135,9 @@ fn reserve(
     held: &mut Option<ReservedBytes>,
     bytes: usize,
     budget: &ByteBudget,
-) -> Result<(), HttpResponse> {
+) -> Result<(), Unread> {
     let Some(more) = budget.try_reserve(bytes) else {
-        return Err(responses::fault(&Fault::overloaded()));
+        return Err(Unread::Crowded);
     };
     match held {
         Some(held) => held.merge(more),
@@ -135,18 +146,27 @@ fn reserve(
     Ok(())
 }
 
-/// 413, after a bounded rest of the body was thrown away.
-async fn too_large(mut body: Incoming) -> HttpResponse {
+/// Reads a bounded rest of a body that is refused.
+async fn discard_some(mut body: Incoming) {
     let mut discarded = 0;
     while discarded < DISCARDED_BYTES_MAX
         && let Some(Ok(frame)) = body.frame().await
     {
         discarded += frame.data_ref().map_or(0, Bytes::len);
     }
-    refusal(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than this server takes")
 }
 
-/// 408.
-pub(super) fn too_slow() -> HttpResponse {
-    refusal(StatusCode::REQUEST_TIMEOUT, "the body took too long")
+// === impl Unread ===
+
+impl Unread {
+    pub(super) fn response(&self) -> HttpResponse {
+        match self {
+            Unread::BrokeOff => refusal(StatusCode::BAD_REQUEST, "the body broke off"),
+            Unread::TooSlow => refusal(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
+            Unread::TooLarge => {
+                refusal(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than this server takes")
+            }
+            Unread::Crowded => responses::fault(&Fault::overloaded()),
+        }
+    }
 }

@@ -24,7 +24,13 @@ pub(super) async fn respond(
     if !content::is_json(request.headers()) {
         return responses::refusal(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "Content-Type must be application/json",
+            "Content-Type must be application/json in UTF-8",
+        );
+    }
+    if !content::is_unencoded(request.headers()) {
+        return responses::refusal(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Content-Encoding must be identity",
         );
     }
     if !content::accepts_json(request.headers()) {
@@ -38,8 +44,8 @@ pub(super) async fn respond(
     let arriving = body::arrive(incoming, &server.arrivals, &server.config);
     let body = match timeout_at(deadline, arriving).await {
         Ok(Ok(body)) => body,
-        Ok(Err(response)) => return response,
-        Err(_) => return body::too_slow(),
+        Ok(Err(unread)) => return unread.response(),
+        Err(_) => return body::Unread::TooSlow.response(),
     };
     let Some(admitted) = server.admission.admit() else {
         return responses::fault(&Fault::overloaded());
