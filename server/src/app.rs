@@ -13,7 +13,7 @@ use crate::engine_pool::{EnginePool, EnginePoolConfig};
 use crate::limits::{Admission, ByteBudget};
 use crate::mcp::{Mcp, McpConfig};
 use crate::metrics::Metrics;
-use crate::readiness::{Latch, Readiness};
+use crate::readiness::Latch;
 use crate::sessions::{Sessions, SessionsConfig};
 use crate::shutdown::{Drained, Shutdown};
 use crate::transport::http::{self, Arrivals, HttpConfig, HttpServer};
@@ -104,7 +104,6 @@ impl App {
             arrivals: Arrivals::new(BODIES_ARRIVING_MAX, ARRIVED_BYTES_MAX),
             unsent_replies: ByteBudget::new(UNSENT_REPLY_BYTES_MAX),
             metrics: Arc::clone(&self.metrics),
-            readiness: Readiness::new(),
             shutdown: self.shutdown.clone(),
         };
         http::serve(listener, Arc::new(server)).await;

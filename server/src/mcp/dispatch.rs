@@ -72,9 +72,14 @@ impl Mcp {
         self.settled.latch()
     }
 
+    /// Whether no space is being filled for the first time.
+    pub fn is_settled(&self) -> bool {
+        self.settled.ready()
+    }
+
     /// How long a client may keep a reply about spaces that allow `ttl`.
     pub(super) fn freshness(&self, ttl: Duration) -> Duration {
-        if self.settled.ready() { ttl } else { Duration::ZERO }
+        if self.is_settled() { ttl } else { Duration::ZERO }
     }
 
     /// The engine behind it.

@@ -11,7 +11,6 @@ use pressmark::{
     limits::{Admission, ByteBudget},
     mcp::{Mcp, McpConfig},
     metrics::Metrics,
-    readiness::Readiness,
     sessions::{Sessions, SessionsConfig},
     shutdown::Shutdown,
     transport::http::{Arrivals, HttpConfig, HttpServer},
@@ -153,7 +152,6 @@ impl Front {
             arrivals: Arrivals::new(bounds.bodies_arriving_max, 1 << 20),
             unsent_replies: ByteBudget::new(bounds.unsent_reply_bytes_max),
             metrics: Arc::clone(&metrics),
-            readiness: Readiness::new(),
             shutdown: Shutdown::new(),
         };
         Self { http: Arc::new(http), pool, bounds, _dir: dir }

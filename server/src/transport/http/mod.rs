@@ -38,7 +38,6 @@ use crate::{
     engine_pool::EnginePool,
     limits::{Admission, ByteBudget},
     metrics::Metrics,
-    readiness::Readiness,
     sessions::Sessions,
     shutdown::Shutdown,
 };
@@ -83,8 +82,6 @@ pub struct HttpServer {
     pub unsent_replies: ByteBudget,
     /// What `/metrics` says.
     pub metrics: Arc<Metrics>,
-    /// What `/readyz` says.
-    pub readiness: Readiness,
     /// The process's end.
     pub shutdown: Shutdown,
 }

@@ -26,14 +26,17 @@ pub(super) async fn respond(
     }
     let (version, uri, headers) = (request.version(), request.uri(), request.headers());
     let allowed = origin::check(version, uri, headers, &server.config.allowed_hosts);
-    let origin = match allowed {
-        Ok(origin) => origin.cloned(),
-        Err(refused) => return responses::refusal(refused.status, refused.reason),
+    let response = match allowed.map(|origin| origin.cloned()) {
+        Ok(origin) => {
+            let mut response = route(server, request, caller).await;
+            if let Some(origin) = origin {
+                cors::allow(origin, &mut response);
+            }
+            response
+        }
+        Err(refused) => responses::refusal(refused.status, refused.reason),
     };
-    let mut response = route(server, request, caller).await;
-    if let Some(origin) = origin {
-        cors::allow(origin, &mut response);
-    }
+    server.metrics.responded(response.status());
     response
 }
 
@@ -51,19 +54,17 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
     }
 }
 
-/// Ready when nothing holds the process back and it is not ending; a store that only refuses
-/// writes still answers reads, and says so here.
+/// Ready until the end begins: reads are answered while the sources are scanned, and by a store
+/// that refuses writes. Both are said here.
 fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
     if server.shutdown.has_begun() {
         return probe(method, StatusCode::SERVICE_UNAVAILABLE, "shutting down\n");
     }
-    if !server.readiness.ready() {
-        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "starting\n");
-    }
-    let text = if server.pool.mcp().engine().health().writable {
-        "ready\n"
-    } else {
-        "ready, but the store refuses writes: see the log\n"
+    let mcp = server.pool.mcp();
+    let text = match (mcp.engine().health().writable, mcp.is_settled()) {
+        (false, _) => "ready, but the store refuses writes: see the log\n",
+        (true, false) => "ready (indexing)\n",
+        (true, true) => "ready\n",
     };
     probe(method, StatusCode::OK, text)
 }
