@@ -8,6 +8,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use hyper::HeaderMap;
 use pressmark::call_rates::Caller;
@@ -60,7 +62,7 @@ impl Asked {
         };
         match mcp.receive(black_box(self.body.as_bytes()), channel) {
             Step::Answer(answer) => answer,
-            Step::Work(work) => mcp.perform(work),
+            Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(60)),
         }
     }
 }

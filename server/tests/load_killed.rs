@@ -28,6 +28,7 @@ fn start_load(folder: &Path) -> Child {
 fn check_sound(folder: &Path) -> u64 {
     let options = EngineOptions {
         block_cache_bytes: 16 << 20,
+        hot_cache_bytes: 1 << 20,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),
         owner: "a test".into(),

@@ -28,14 +28,17 @@ pub(super) async fn respond(
     }
     let (version, uri, headers) = (request.version(), request.uri(), request.headers());
     let allowed = origin::check(version, uri, headers, &server.config.allowed_hosts);
-    let origin = match allowed {
-        Ok(origin) => origin.cloned(),
-        Err(refused) => return responses::refusal(refused.status, refused.reason),
+    let response = match allowed.map(|origin| origin.cloned()) {
+        Ok(origin) => {
+            let mut response = route(server, request, caller).await;
+            if let Some(origin) = origin {
+                cors::allow(origin, &mut response);
+            }
+            response
+        }
+        Err(refused) => responses::refusal(refused.status, refused.reason),
     };
-    let mut response = route(server, request, caller).await;
-    if let Some(origin) = origin {
-        cors::allow(origin, &mut response);
-    }
+    server.metrics.responded(response.status());
     response
 }
 
@@ -54,22 +57,28 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
     }
 }
 
-/// Ready when nothing holds the process back and it is not ending; a store that only refuses
-/// writes still answers reads, and says so here.
+/// Ready until the end begins: reads are answered while the sources are scanned, and by a store
+/// that refuses writes. Both are said here.
 fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
     if server.shutdown.has_begun() {
         return probe(method, StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".into());
     }
-    if !server.readiness.ready() {
-        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "starting\n".into());
-    }
+    let settled = server.pool.mcp().is_settled();
     let text = match store_health(server).since.map(jiff::Timestamp::from_millisecond) {
-        None => "ready\n".into(),
-        Some(Ok(since)) => {
-            format!("ready, but the store refuses writes since {since:.0}: the log says why\n")
-                .into()
-        }
-        Some(Err(_)) => "ready, but the store refuses writes: the log says why\n".into(),
+        None if settled => "ready
+"
+        .into(),
+        None => "ready (indexing)
+"
+        .into(),
+        Some(Ok(since)) => format!(
+            "ready, but the store refuses writes since {since:.0}: the log says why
+"
+        )
+        .into(),
+        Some(Err(_)) => "ready, but the store refuses writes: the log says why
+"
+        .into(),
     };
     probe(method, StatusCode::OK, text)
 }
