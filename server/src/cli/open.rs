@@ -22,6 +22,8 @@ pub(super) struct Setup {
     /// Spaces of the configuration and of the PATHs.
     pub(super) spaces: Vec<SpaceSettings>,
     pub(super) sources: Vec<FolderSource>,
+    /// Whether a configuration or PATHs say which folders there are.
+    pub(super) folders_said: bool,
 }
 
 /// Reads the configuration and finds the data directory; opens nothing.
@@ -62,7 +64,8 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
             default_data_dir(&DataDirSeed { environment: &environment, config_file: file, paths })
         }
     };
-    Ok(Setup { config, data_dir, spaces, sources })
+    let folders_said = file.is_some() || !paths.is_empty();
+    Ok(Setup { config, data_dir, spaces, sources, folders_said })
 }
 
 fn environment() -> Result<DataDirEnvironment, String> {

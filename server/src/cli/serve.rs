@@ -14,7 +14,7 @@ use super::open::{Setup, open, setup};
 use super::{Common, chain, say, try_lines};
 use crate::app::App;
 use crate::config;
-use crate::indexer;
+use crate::indexer::{self, Plan};
 use crate::shutdown::{Drained, Shutdown};
 
 /// Serves over HTTP until a signal ends it.
@@ -83,15 +83,19 @@ fn index_in_background(
     bound: Option<SocketAddr>,
 ) -> tokio::task::JoinHandle<()> {
     let engine = Arc::clone(engine);
-    let sources = setup.sources.clone();
+    let plan = Plan {
+        sources: setup.sources.clone(),
+        spaces: setup.spaces.iter().map(|space| space.name.clone()).collect(),
+        folders_said: setup.folders_said,
+    };
     let metrics = Arc::clone(&app.metrics);
     let shutdown = app.shutdown.clone();
     let unsettled = app.unsettled();
     tokio::task::spawn_blocking(move || {
-        indexer::run(&engine, &sources, &metrics, &shutdown);
+        let summary = indexer::run(&engine, &plan, &metrics, &shutdown);
         drop(unsettled);
         if let Some(bound) = bound.filter(|_| !shutdown.has_begun()) {
-            try_lines::print(&engine, bound);
+            try_lines::print(&engine, bound, summary);
         }
     })
 }

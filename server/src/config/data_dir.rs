@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::sources::lexically_absolute;
+
 /// What the default data directory is named after.
 #[derive(Debug, Clone, Copy)]
 pub struct DataDirSeed<'a> {
@@ -70,23 +72,6 @@ fn data_home(environment: &DataDirEnvironment) -> PathBuf {
         (None, Some(home)) => home.join(".local/share"),
         (None, None) => environment.current_dir.clone(),
     }
-}
-
-/// The path from the current folder, without `.` and with `..` undone.
-fn lexically_absolute(current_dir: &Path, path: &Path) -> PathBuf {
-    let mut absolute = PathBuf::new();
-    for component in current_dir.join(path).components() {
-        match component {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                absolute.pop();
-            }
-            std::path::Component::Prefix(_)
-            | std::path::Component::RootDir
-            | std::path::Component::Normal(_) => absolute.push(component),
-        }
-    }
-    absolute
 }
 
 fn readable(path: &Path) -> String {

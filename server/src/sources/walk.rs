@@ -38,7 +38,7 @@ pub(super) fn scan(
         Ok(false) => ControlFlow::Continue(()),
         Err(error) => {
             let path = escape_name_bytes(start.as_os_str().as_encoded_bytes());
-            walk.refuse(format!("{path}/"), format!("cannot be opened: {error}"))
+            walk.unreadable(path, format!("cannot be opened: {error}"))
         }
     };
     Ok(walk.report)
@@ -68,7 +68,10 @@ pub(super) fn read_one(source: &FolderSource, relative: &Path) -> Result<Scanned
     let stat = match stat {
         Ok(stat) => stat,
         Err(error) if is_gone(&error) => return Ok(gone),
-        Err(error) => return Ok(refused(&format!("cannot be looked at: {error}"))),
+        Err(error) => {
+            let reason = format!("cannot be looked at: {error}");
+            return Ok(Scanned::Unreadable { path: escaped, reason });
+        }
     };
     let mut found = None;
     let mut walk = Walk {
@@ -103,10 +106,10 @@ struct Entry {
 impl Entry {
     fn root(source: &FolderSource) -> Result<Self, SourceError> {
         let selection = Selection::new(source)?;
-        let folder = Folder::open_root(&source.root)
-            .map_err(|error| SourceError::Open { path: source.root.clone(), source: error })?;
-        let mut ignored = IgnoreStack::above(&source.root);
-        ignored.enter(&folder, "");
+        let failed = |error| SourceError::Open { path: source.root.clone(), source: error };
+        let folder = Folder::open_root(&source.root).map_err(failed)?;
+        let mut ignored = IgnoreStack::above(&source.root).map_err(failed)?;
+        ignored.enter(&folder, "").map_err(failed)?;
         let way = selection.way();
         Ok(Self {
             folder,
@@ -140,7 +143,7 @@ impl Entry {
                 Err(error) if is_gone(&error) => return Ok(false),
                 Err(error) => return Err(error),
             };
-            self.ignored.enter(&folder, &relative);
+            self.ignored.enter(&folder, &relative)?;
             (self.folder, self.relative, self.way) = (folder, relative, way);
             self.depth += 1;
         }
@@ -162,9 +165,11 @@ impl Walk<'_> {
         let names = match entry.folder.names() {
             Ok(names) => names,
             Err(error) => {
-                return self.refuse_folder(&entry.relative, &format!("cannot be listed: {error}"));
+                let path = escape_path(&entry.relative);
+                return self.unreadable(path, format!("cannot be listed: {error}"));
             }
         };
+        self.report.root_empty |= entry.depth == 0 && names.is_empty();
         for name in names {
             self.name(entry, &name)?;
         }
@@ -180,7 +185,7 @@ impl Walk<'_> {
             }
             Err(error) => {
                 let path = escaped_beneath(entry, name);
-                return self.refuse(path, format!("cannot be looked at: {error}"));
+                return self.unreadable(path, format!("cannot be looked at: {error}"));
             }
         };
         let Some(utf8) = name.to_str() else {
@@ -207,17 +212,20 @@ impl Walk<'_> {
         if entry.depth == DEPTH_MAX {
             let reason =
                 format!("lies more than {DEPTH_MAX} folders deep; serve a folder further down");
-            return self.refuse_folder(&relative, &reason);
+            return self.refuse(format!("{}/", escape_path(&relative)), reason);
         }
         let folder = match entry.folder.open_folder(OsStr::new(name)) {
             Ok(folder) => folder,
             Err(error) if is_gone(&error) => return ControlFlow::Continue(()),
             Err(error) => {
-                return self.refuse_folder(&relative, &format!("cannot be opened: {error}"));
+                let path = escape_path(&relative);
+                return self.unreadable(path, format!("cannot be opened: {error}"));
             }
         };
-        let mut ignored = std::mem::take(&mut entry.ignored);
-        ignored.enter(&folder, &relative);
+        if let Err(error) = entry.ignored.enter(&folder, &relative) {
+            return self.unreadable(escape_path(&relative), error.to_string());
+        }
+        let ignored = std::mem::take(&mut entry.ignored);
         let selection = entry.selection.clone();
         let mut below = Entry { folder, relative, depth: entry.depth + 1, selection, way, ignored };
         let flow = self.folder(&mut below);
@@ -244,6 +252,7 @@ impl Walk<'_> {
         match read_file(&entry.folder, OsStr::new(name), self.source.file_bytes_max) {
             ReadOutcome::Gone => ControlFlow::Continue(()),
             ReadOutcome::Refused(reason) => self.refuse(path, reason),
+            ReadOutcome::Unreadable(reason) => self.unreadable(path, reason),
             ReadOutcome::Read(file) => {
                 if !named && let Some(secret) = secret_content(name, &file.bytes) {
                     return self.refuse(path, format!("{secret}; include it by name to serve it"));
@@ -274,8 +283,9 @@ impl Walk<'_> {
         (self.sink)(Scanned::Refused { path, reason })
     }
 
-    fn refuse_folder(&mut self, relative: &str, reason: &str) -> ControlFlow<()> {
-        self.refuse(format!("{}/", escape_path(relative)), reason.to_owned())
+    fn unreadable(&mut self, path: String, reason: String) -> ControlFlow<()> {
+        self.report.unreadable += 1;
+        (self.sink)(Scanned::Unreadable { path, reason })
     }
 }
 

@@ -289,7 +289,9 @@ fn what_is_left_out_is_counted_and_refusals_too() {
             files: 1,
             bytes: 5,
             refused: 1,
+            unreadable: 0,
             left_out: 3,
+            root_empty: false,
         }
     "#]]
     .assert_debug_eq(&report);
