@@ -64,6 +64,10 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
             default_data_dir(&DataDirSeed { environment: &environment, config_file: file, paths })
         }
     };
+    sources::check_distinct(&sources).map_err(|error| chain(&error))?;
+    for source in &mut sources {
+        source.data_dir = Some(data_dir.clone());
+    }
     let folders_said = file.is_some() || !paths.is_empty();
     Ok(Setup { config, data_dir, spaces, sources, folders_said })
 }

@@ -1,4 +1,4 @@
-//! What is left out without being asked: version control, installed dependencies, secrets.
+//! What is left out without being asked: version control, installed dependencies, secrets; and stores, always.
 
 use std::ffi::OsStr;
 
@@ -109,6 +109,13 @@ pub(super) fn is_left_out_folder(parent: &Folder, name: &str) -> bool {
     KNOWN_INSIDE
         .iter()
         .any(|(known, inside)| known.is_none_or(|known| known == name) && folder.holds(inside))
+}
+
+/// Whether the folder holds a store of Pressmark, or is a folder of RocksDB, as a store's inner folder and a copy of one
+/// are. Its files are the served documents over again, with those of other spaces and the secret of the cursors.
+pub(super) fn is_store(folder: &Folder) -> bool {
+    (folder.holds("LOCK") && folder.holds("store/CURRENT"))
+        || (folder.holds("CURRENT") && folder.holds("IDENTITY"))
 }
 
 /// The rule by which the file `name` usually holds secrets.

@@ -7,8 +7,13 @@
 //! 2. `include` patterns, when there are any, are the only way in;
 //! 3. `.gitignore` and `.ignore` files, version-control folders, dependency folders and files that usually hold secrets
 //!    are left out, unless an `include` pattern spells their name out (see [`FolderSource::include`]);
-//! 4. symbolic links are never followed: one that points outside would leave the folder, one that points inside would
+//! 4. folders that hold a store of Pressmark, ours above all, are left out whatever a pattern says;
+//! 5. symbolic links are never followed: one that points outside would leave the folder, one that points inside would
 //!    serve a file twice. FIFOs, sockets and devices are passed by.
+//!
+//! Mount points are walked like other folders: documents are often put together from several of them. A disk that may be
+//! away is better a source of its own, whose documents then stay; beneath another folder its empty place is an empty
+//! folder.
 //!
 //! Only files that travel with the tree decide: git's global and system-wide settings change nothing, and neither does
 //! `.git/info/exclude`. When the folder lies inside a git repository, the `.gitignore` files between the repository's
@@ -42,7 +47,7 @@ use pressmark_index::resource::Resource;
 pub(crate) use absolute::lexically_absolute;
 pub use pattern::check_pattern;
 pub(crate) use slug::slug;
-pub use slug::{folder_settings, folder_spaces};
+pub use slug::{check_distinct, folder_settings, folder_spaces};
 
 /// The bound on a file's size when nothing else is said: 64 MiB.
 pub const FILE_BYTES_MAX_DEFAULT: u64 = 64 * 1024 * 1024;
@@ -63,6 +68,8 @@ pub struct FolderSource {
     pub exclude: Vec<String>,
     /// Files with more bytes are refused.
     pub file_bytes_max: u64,
+    /// The data directory of the running program, which is never served.
+    pub data_dir: Option<PathBuf>,
 }
 
 /// What a scan found at one path. Paths are relative to the folder and escaped, as the variable `path` holds them.
@@ -135,6 +142,12 @@ pub enum SourceError {
         /// The path as it was given.
         path: PathBuf,
     },
+    /// The folder is, or lies in, a store.
+    #[error("{}: is a store of documents that are served, not a folder to serve", path.display())]
+    Store {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Two paths that are the same folder.
     #[error("{}: is the same as {}; name it once", second.display(), first.display())]
     Duplicate {
@@ -162,6 +175,7 @@ impl FolderSource {
             include: Vec::new(),
             exclude: Vec::new(),
             file_bytes_max: FILE_BYTES_MAX_DEFAULT,
+            data_dir: None,
         }
     }
 

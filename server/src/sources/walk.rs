@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use pressmark_index::resource::SourceMark;
 
-use super::beneath::{EntryKind, EntryStat, Folder};
+use super::beneath::{EntryKind, EntryStat, Folder, FolderIdentity};
 use super::ignore_files::IgnoreStack;
-use super::left_out::secret_content;
+use super::left_out::{is_store, secret_content};
 use super::mint::{fingerprint, mint};
 use super::read_file::{ReadOutcome, read_file, too_large};
 use super::selection::{FileVerdict, Selection, Way};
@@ -99,6 +99,8 @@ struct Entry {
     relative: String,
     depth: usize,
     selection: Rc<Selection>,
+    /// The data directory of the running program.
+    data_dir: Option<FolderIdentity>,
     way: Way,
     ignored: IgnoreStack,
 }
@@ -108,6 +110,10 @@ impl Entry {
         let selection = Selection::new(source)?;
         let failed = |error| SourceError::Open { path: source.root.clone(), source: error };
         let folder = Folder::open_root(&source.root).map_err(failed)?;
+        let data_dir = source.data_dir.as_deref().and_then(|path| identity_of(path));
+        if is_store(&folder) || lies_in(&source.root, source.data_dir.as_deref()) {
+            return Err(SourceError::Store { path: source.root.clone() });
+        }
         let mut ignored = IgnoreStack::above(&source.root).map_err(failed)?;
         ignored.enter(&folder, "").map_err(failed)?;
         let way = selection.way();
@@ -116,6 +122,7 @@ impl Entry {
             relative: String::new(),
             depth: 0,
             selection: selection.into(),
+            data_dir,
             way,
             ignored,
         })
@@ -123,6 +130,15 @@ impl Entry {
 
     fn path_of(&self, name: &str) -> String {
         if self.relative.is_empty() { name.to_owned() } else { format!("{}/{name}", self.relative) }
+    }
+
+    /// Whether the folder, which lies in this one, holds a store. No pattern brings it back.
+    fn is_left_out_always(&self, folder: &Folder) -> io::Result<bool> {
+        let own = match self.data_dir {
+            Some(data_dir) => folder.identity()? == data_dir,
+            None => false,
+        };
+        Ok(own || is_store(folder))
     }
 
     /// Goes down to `path`; `false` when a folder on the way is not there or not served.
@@ -143,6 +159,9 @@ impl Entry {
                 Err(error) if is_gone(&error) => return Ok(false),
                 Err(error) => return Err(error),
             };
+            if self.is_left_out_always(&folder)? {
+                return Ok(false);
+            }
             self.ignored.enter(&folder, &relative)?;
             (self.folder, self.relative, self.way) = (folder, relative, way);
             self.depth += 1;
@@ -222,12 +241,18 @@ impl Walk<'_> {
                 return self.unreadable(path, format!("cannot be opened: {error}"));
             }
         };
+        match entry.is_left_out_always(&folder) {
+            Ok(false) => {}
+            Ok(true) => return self.leave_out(),
+            Err(error) => return self.unreadable(escape_path(&relative), error.to_string()),
+        }
         if let Err(error) = entry.ignored.enter(&folder, &relative) {
             return self.unreadable(escape_path(&relative), error.to_string());
         }
         let ignored = std::mem::take(&mut entry.ignored);
         let selection = entry.selection.clone();
-        let mut below = Entry { folder, relative, depth: entry.depth + 1, selection, way, ignored };
+        let (depth, data_dir) = (entry.depth + 1, entry.data_dir);
+        let mut below = Entry { folder, relative, depth, selection, data_dir, way, ignored };
         let flow = self.folder(&mut below);
         entry.ignored = below.ignored;
         entry.ignored.leave();
@@ -287,6 +312,16 @@ impl Walk<'_> {
         self.report.unreadable += 1;
         (self.sink)(Scanned::Unreadable { path, reason })
     }
+}
+
+fn identity_of(path: &Path) -> Option<FolderIdentity> {
+    Folder::open_root(path).and_then(|folder| folder.identity()).ok()
+}
+
+fn lies_in(root: &Path, data_dir: Option<&Path>) -> bool {
+    let data_dir = data_dir.and_then(|path| path.canonicalize().ok());
+    data_dir
+        .is_some_and(|data_dir| root.canonicalize().is_ok_and(|root| root.starts_with(data_dir)))
 }
 
 fn escaped_beneath(entry: &Entry, name: &OsStr) -> String {

@@ -313,3 +313,35 @@ fn patterns_that_cannot_match_keep_the_walk_out() {
         "the folders `else` and `only/deep` or its file"
     );
 }
+
+#[test]
+fn stores_are_never_served_whatever_a_pattern_says() {
+    let files = [
+        ("a.md", ""),
+        ("data/LOCK", ""),
+        ("data/store/CURRENT", ""),
+        ("data/store/000004.log", ""),
+        ("backup/CURRENT", ""),
+        ("backup/IDENTITY", ""),
+        ("backup/000009.sst", ""),
+        ("own/store/x", ""),
+        ("locks/LOCK", ""),
+        ("locks/store/list.md", ""),
+    ];
+    let folder = tree(&files);
+    let mut source = source(folder.path());
+    source.data_dir = Some(folder.path().join("own/../own"));
+    let wanted = expect![[r#"
+        a.md
+        locks/LOCK
+        locks/store/list.md"#]];
+    wanted.assert_eq(&served(&source, &files));
+    source.include = vec!["**".to_owned(), "data/**".to_owned(), "own".to_owned()];
+    wanted.assert_eq(&served(&source, &files));
+    for root in ["data", "backup", "own", "own/store"] {
+        source.root = folder.path().join(root);
+        let error = source.scan(&|_| None, &mut |_| std::ops::ControlFlow::Continue(()));
+        let error = error.unwrap_err().to_string();
+        assert!(error.ends_with("is a store of documents that are served, not a folder to serve"));
+    }
+}
