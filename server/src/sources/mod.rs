@@ -29,6 +29,7 @@ mod media_type_table;
 mod mint;
 mod pattern;
 mod read_file;
+mod secrets;
 mod selection;
 mod slug;
 mod uri_path;

@@ -10,9 +10,10 @@ use pressmark_index::resource::SourceMark;
 
 use super::beneath::{EntryKind, EntryStat, Folder, FolderIdentity};
 use super::ignore_files::IgnoreStack;
-use super::left_out::{is_store, secret_content};
+use super::left_out::is_store;
 use super::mint::{fingerprint, mint};
 use super::read_file::{ReadOutcome, read_file, too_large};
+use super::secrets::secret_content;
 use super::selection::{FileVerdict, Selection, Way};
 use super::uri_path::{escape_name_bytes, escape_path};
 use super::{FolderSource, ScanReport, Scanned, SourceError};
