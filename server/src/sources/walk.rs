@@ -111,7 +111,7 @@ impl Entry {
         let selection = Selection::new(source)?;
         let failed = |error| SourceError::Open { path: source.root.clone(), source: error };
         let folder = Folder::open_root(&source.root).map_err(failed)?;
-        let data_dir = source.data_dir.as_deref().and_then(|path| identity_of(path));
+        let data_dir = source.data_dir.as_deref().and_then(identity_of);
         if is_store(&folder) || lies_in(&source.root, source.data_dir.as_deref()) {
             return Err(SourceError::Store { path: source.root.clone() });
         }
