@@ -31,7 +31,7 @@ const BATCH_MESSAGES_MAX: usize = 100;
 /// A page of a list ends after this many bytes.
 const PAGE_BYTES_MAX: usize = 512 * 1024;
 /// Connections at a time; more wait in the system's queue.
-const CONNECTIONS_MAX: usize = 16_384;
+pub(crate) const CONNECTIONS_MAX: usize = 16_384;
 /// Streams of one HTTP/2 connection at a time.
 const STREAMS_PER_CONNECTION_MAX: u32 = 256;
 /// How long a request's head may take to arrive.

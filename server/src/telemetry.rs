@@ -1,5 +1,7 @@
 //! Logs: to stderr, because on stdio stdout carries only MCP messages.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::{EnvFilter, filter::ParseError};
 
 /// How logs are written.
@@ -20,13 +22,22 @@ pub enum LogFormat {
     Json,
 }
 
+/// Colours are for people at a terminal who do not refuse them (no-color.org): a file or a collector gets none.
+fn colours() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stderr().is_terminal() && !refused
+}
+
 /// Starts logging for the process; a second call changes nothing.
 ///
 /// # Errors
 /// A filter that cannot be read.
 pub fn init(config: &TelemetryConfig) -> Result<(), ParseError> {
     let filter = EnvFilter::builder().parse(&config.filter)?;
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(colours())
+        .with_writer(std::io::stderr);
     // A subscriber that a test or an embedding program has set stays.
     let _already_set = match config.format {
         LogFormat::Text => logs.try_init(),

@@ -1,5 +1,6 @@
 //! The command line: what can be said, and which function does it.
 
+mod descriptors;
 mod inspect;
 mod load;
 mod open;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::config::parse_address;
 use crate::telemetry::{self, LogFormat, TelemetryConfig};
 
 /// Some records or checks failed; the rest was done.
@@ -81,7 +83,7 @@ enum Command {
         #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
         /// Address of the MCP endpoint (127.0.0.1:7411 when neither this nor the configuration says it)
-        #[arg(long, value_name = "ADDRESS")]
+        #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
         listen: Option<SocketAddr>,
     },
     /// Serve MCP over stdin and stdout, for hosts that start their servers

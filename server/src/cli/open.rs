@@ -1,5 +1,7 @@
 //! From the command line to an open engine: configuration, data directory, spaces.
 
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +17,8 @@ use crate::sources::{self, FolderSource};
 /// The file that is taken when none is named and there are no PATHs.
 const CONFIG_FILE: &str = "pressmark.toml";
 
+const OWNER_ONLY: u32 = 0o700;
+
 /// What a command works with.
 pub(super) struct Setup {
     pub(super) config: Config,
@@ -22,6 +26,8 @@ pub(super) struct Setup {
     /// Spaces of the configuration and of the PATHs.
     pub(super) spaces: Vec<SpaceSettings>,
     pub(super) sources: Vec<FolderSource>,
+    /// Whether a configuration or PATHs say which folders there are.
+    pub(super) folders_said: bool,
 }
 
 /// Reads the configuration and finds the data directory; opens nothing.
@@ -60,9 +66,17 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
         (None, None) => {
             let environment = environment()?;
             default_data_dir(&DataDirSeed { environment: &environment, config_file: file, paths })
+                .ok_or(
+                    "where to keep the data? Neither XDG_DATA_HOME nor HOME is set; name a folder with --data DIR",
+                )?
         }
     };
-    Ok(Setup { config, data_dir, spaces, sources })
+    sources::check_distinct(&sources).map_err(|error| chain(&error))?;
+    for source in &mut sources {
+        source.data_dir = Some(data_dir.clone());
+    }
+    let folders_said = file.is_some() || !paths.is_empty();
+    Ok(Setup { config, data_dir, spaces, sources, folders_said })
 }
 
 fn environment() -> Result<DataDirEnvironment, String> {
@@ -83,8 +97,33 @@ fn check_template(template: &str) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// Opens the store and brings the configured spaces into it.
+/// Opens the store, or makes it, and brings the configured spaces into it.
 pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
+    for folder in [setup.data_dir.clone(), setup.data_dir.join("store")] {
+        make_private(&folder)
+            .map_err(|error| format!("{}: the folder cannot be made: {error}", folder.display()))?;
+    }
+    let engine = open_as_it_is(setup, command)?;
+    for settings in &setup.spaces {
+        let known = engine.spaces();
+        if known.by_name(&settings.name).is_none_or(|space| space.settings != *settings) {
+            engine.put_space(settings.clone()).map_err(|error| chain(&error))?;
+        }
+    }
+    Ok(engine)
+}
+
+/// Makes a folder for nobody but its owner, whatever the umask says: the store holds what the folders' own modes may
+/// keep from others. One that is there keeps its mode.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(OWNER_ONLY).create(folder)?;
+    std::fs::set_permissions(folder, Permissions::from_mode(OWNER_ONLY))
+}
+
+fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
     let storage = &setup.config.storage;
     let options = EngineOptions {
         block_cache_bytes: usize::try_from(storage.block_cache_bytes).unwrap_or(usize::MAX),
@@ -96,17 +135,10 @@ pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> 
         change_log_retention: storage.change_log_retention,
         owner: format!("`pressmark {command}` (pid {})", std::process::id()),
     };
-    let engine = Engine::open(&setup.data_dir, &options).map_err(|error| chain(&error))?;
-    for settings in &setup.spaces {
-        let known = engine.spaces();
-        if known.by_name(&settings.name).is_none_or(|space| space.settings != *settings) {
-            engine.put_space(settings.clone()).map_err(|error| chain(&error))?;
-        }
-    }
-    Ok(Arc::new(engine))
+    Engine::open(&setup.data_dir, &options).map(Arc::new).map_err(|error| chain(&error))
 }
 
-/// Opens a store that must be there already: to look at it is not to make one.
+/// Opens a store that must be there already, and leaves its spaces as they are: to look at a store is not to change it.
 pub(super) fn open_existing(
     common: &Common,
     command: &str,
@@ -115,6 +147,6 @@ pub(super) fn open_existing(
     if !setup.data_dir.join("store").is_dir() {
         return Err(format!("{}: there is no store", setup.data_dir.display()));
     }
-    let engine = open(&setup, command)?;
+    let engine = open_as_it_is(&setup, command)?;
     Ok((setup, engine))
 }

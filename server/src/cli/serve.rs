@@ -11,10 +11,10 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::open::{Setup, open, setup};
-use super::{Common, chain, say, try_lines};
-use crate::app::App;
+use super::{Common, chain, descriptors, say, try_lines};
+use crate::app::{App, CONNECTIONS_MAX};
 use crate::config;
-use crate::indexer;
+use crate::indexer::{self, Plan};
 use crate::shutdown::{Drained, Shutdown};
 
 /// Serves over HTTP until a signal ends it.
@@ -28,6 +28,7 @@ pub(super) fn http(
     let address = listen.unwrap_or(server.listen);
     config::check_listen(address, server.unsafe_listen_without_auth)
         .map_err(|reason| format!("--listen: {reason}"))?;
+    descriptors::raise(CONNECTIONS_MAX);
     let runtime = runtime()?;
     runtime.block_on(async {
         // Bound before the store is opened: an address in use is said at once.
@@ -48,6 +49,7 @@ pub(super) fn http(
 /// Serves over stdin and stdout until the input ends.
 pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, String> {
     let setup = setup(common, paths)?;
+    descriptors::raise(1);
     let runtime = runtime()?;
     let code = runtime.block_on(async {
         let engine = open(&setup, "stdio")?;
@@ -59,6 +61,8 @@ pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, Stri
         let code = finish(&app, indexing).await?;
         match served {
             Ok(()) => Ok(code),
+            // The host has gone: the end of its output is an end like that of its input.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(code),
             Err(error) => Err(format!("stdio: {error}")),
         }
     });
@@ -83,15 +87,19 @@ fn index_in_background(
     bound: Option<SocketAddr>,
 ) -> tokio::task::JoinHandle<()> {
     let engine = Arc::clone(engine);
-    let sources = setup.sources.clone();
+    let plan = Plan {
+        sources: setup.sources.clone(),
+        spaces: setup.spaces.iter().map(|space| space.name.clone()).collect(),
+        folders_said: setup.folders_said,
+    };
     let metrics = Arc::clone(&app.metrics);
     let shutdown = app.shutdown.clone();
     let unsettled = app.unsettled();
     tokio::task::spawn_blocking(move || {
-        indexer::run(&engine, &sources, &metrics, &shutdown);
+        let summary = indexer::run(&engine, &plan, &metrics, &shutdown);
         drop(unsettled);
         if let Some(bound) = bound.filter(|_| !shutdown.has_begun()) {
-            try_lines::print(&engine, bound);
+            try_lines::print(&engine, bound, summary);
         }
     })
 }

@@ -8,12 +8,18 @@ use pressmark_index::engine::Engine;
 use pressmark_index::list::PageBounds;
 
 use super::say;
+use crate::indexer::Summary;
 
 /// Prints the lines, with a document that is really there.
-pub(super) fn print(engine: &Engine, bound: SocketAddr) {
+pub(super) fn print(engine: &Engine, bound: SocketAddr, summary: Summary) {
     let url = format!("http://{bound}/mcp");
     let count: u64 = engine.spaces().spaces.iter().map(|space| space.resource_count()).sum();
-    say(&format!("\n{count} resources are ready at {url}"));
+    let failed = match summary.sources_failed {
+        0 => String::new(),
+        1 => ", 1 source could not be indexed (the reason stands above)".to_owned(),
+        count => format!(", {count} sources could not be indexed (the reasons stand above)"),
+    };
+    say(&format!("\n{count} resources are ready at {url}{failed}"));
     if let Some(uri) = first_uri(engine) {
         say(&format!("\nRead one:\n  {}", curl_line(&url, &uri)));
     }

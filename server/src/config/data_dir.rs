@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::sources::lexically_absolute;
+
 /// What the default data directory is named after.
 #[derive(Debug, Clone, Copy)]
 pub struct DataDirSeed<'a> {
@@ -31,13 +33,14 @@ const READABLE_CHARACTERS_MAX: usize = 40;
 /// Hexadecimal digits of the hash: 48 bits keep the few directories of one user apart.
 const HASH_DIGITS: usize = 12;
 
-/// `$XDG_DATA_HOME/pressmark/<readable>-<hash>`, with `~/.local/share` for the first part and, where there is no home
-/// either, the current folder.
+/// `$XDG_DATA_HOME/pressmark/<readable>-<hash>`, with `~/.local/share` for the first part; `None` where there is no home
+/// either. The current folder would be a place that nobody expects, and another one at each start.
 ///
 /// The hash is of the absolute paths. The order of PATHs does not matter; how they are spelled does, links apart: the
 /// file system is not asked.
-pub fn default_data_dir(seed: &DataDirSeed<'_>) -> PathBuf {
+pub fn default_data_dir(seed: &DataDirSeed<'_>) -> Option<PathBuf> {
     let environment = seed.environment;
+    let data_home = data_home(environment)?;
     let absolute = |path: &Path| lexically_absolute(&environment.current_dir, path);
     let (kind, mut paths) = match seed.config_file {
         Some(file) => ("config", vec![absolute(file)]),
@@ -59,34 +62,13 @@ pub fn default_data_dir(seed: &DataDirSeed<'_>) -> PathBuf {
     let hash = hasher.finalize().to_hex();
     let readable = readable.unwrap_or_else(|| "default".to_owned());
     let short = hash.get(..HASH_DIGITS).unwrap_or(&hash);
-    data_home(environment).join("pressmark").join(format!("{readable}-{short}"))
+    Some(data_home.join("pressmark").join(format!("{readable}-{short}")))
 }
 
-fn data_home(environment: &DataDirEnvironment) -> PathBuf {
+fn data_home(environment: &DataDirEnvironment) -> Option<PathBuf> {
     let xdg = environment.xdg_data_home.as_ref().filter(|path| path.is_absolute());
     let home = environment.home.as_ref().filter(|path| path.is_absolute());
-    match (xdg, home) {
-        (Some(xdg), _) => xdg.clone(),
-        (None, Some(home)) => home.join(".local/share"),
-        (None, None) => environment.current_dir.clone(),
-    }
-}
-
-/// The path from the current folder, without `.` and with `..` undone.
-fn lexically_absolute(current_dir: &Path, path: &Path) -> PathBuf {
-    let mut absolute = PathBuf::new();
-    for component in current_dir.join(path).components() {
-        match component {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                absolute.pop();
-            }
-            std::path::Component::Prefix(_)
-            | std::path::Component::RootDir
-            | std::path::Component::Normal(_) => absolute.push(component),
-        }
-    }
-    absolute
+    xdg.cloned().or_else(|| home.map(|home| home.join(".local/share")))
 }
 
 fn readable(path: &Path) -> String {

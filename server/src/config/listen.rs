@@ -9,7 +9,11 @@ pub(super) const ADMIN_LISTEN_DEFAULT: SocketAddr =
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7412);
 
 /// An address with a port. Names are not looked up: what they mean could change, `localhost` apart.
-pub(super) fn parse_address(text: &str) -> Result<SocketAddr, String> {
+///
+/// # Errors
+///
+/// The reason, with the way to write one.
+pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let literal = match text.strip_prefix("localhost:") {
         Some(port) => format!("{}:{port}", Ipv4Addr::LOCALHOST),
         None => text.to_owned(),

@@ -25,7 +25,7 @@ use crate::sources::FolderSource;
 
 pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
 pub use error::ConfigError;
-pub use listen::{check_admin_listen, check_listen};
+pub use listen::{check_admin_listen, check_listen, parse_address};
 pub(crate) use validate::column_target;
 
 /// More than a model makes, less than a loop that went wrong.

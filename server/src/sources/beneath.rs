@@ -26,6 +26,13 @@ const FILE_FLAGS: OFlags = OFlags::RDONLY
 /// An open folder.
 pub(super) struct Folder(OwnedFd);
 
+/// Which folder it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FolderIdentity {
+    device: u64,
+    inode: u64,
+}
+
 /// What an entry of a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
@@ -76,6 +83,12 @@ impl Folder {
     /// Whether there is an entry `name`.
     pub(super) fn holds(&self, name: &str) -> bool {
         self.stat(OsStr::new(name)).is_ok()
+    }
+
+    /// Device and inode: what tells this folder from every other, whichever path led to it.
+    pub(super) fn identity(&self) -> io::Result<FolderIdentity> {
+        let stat = rustix::fs::fstat(&self.0)?;
+        Ok(FolderIdentity { device: stat.st_dev, inode: stat.st_ino })
     }
 
     /// The names of all entries, sorted by their bytes. A folder that was removed holds nothing.

@@ -1,6 +1,7 @@
 //! `.gitignore` and `.ignore` files, read through folder handles only.
 
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use ignore::Match;
@@ -38,35 +39,47 @@ enum Place {
 
 impl IgnoreStack {
     /// The ignore files above `root`, up to the root of the git repository that it lies in, if any.
-    pub(super) fn above(root: &Path) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// When one cannot be read now. Without its rules, files would be served that must not be.
+    pub(super) fn above(root: &Path) -> io::Result<Self> {
         let mut levels = Vec::new();
         let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         if root.join(".git").exists() {
-            return Self::default();
+            return Ok(Self::default());
         }
         for ancestor in root.ancestors().skip(1) {
             let Ok(from_there) = root.strip_prefix(ancestor) else {
                 break;
             };
-            if let Ok(folder) = Folder::open_root(ancestor)
-                && let Some(rules) = read_rules(&folder)
-                && !ignores_root(&rules, from_there)
-            {
+            let rules = match Folder::open_root(ancestor) {
+                Ok(folder) => read_rules(&folder)?,
+                // Who may not list a folder may still serve one beneath it.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+                Err(error) => return Err(error),
+            };
+            if let Some(rules) = rules.filter(|rules| !ignores_root(rules, from_there)) {
                 levels.push(Level { rules, place: Place::Above(from_there.to_path_buf()) });
             }
             if ancestor.join(".git").exists() {
                 // The nearest folder wins, so it stands last.
                 levels.reverse();
-                return Self { levels };
+                return Ok(Self { levels });
             }
         }
-        Self::default()
+        Ok(Self::default())
     }
 
     /// Adds the ignore files of `folder`, which stands at `relative`. Undone by [`IgnoreStack::leave`].
-    pub(super) fn enter(&mut self, folder: &Folder, relative: &str) {
-        let rules = read_rules(folder).unwrap_or_else(Gitignore::empty);
+    ///
+    /// # Errors
+    ///
+    /// When one cannot be read now; then nothing was added.
+    pub(super) fn enter(&mut self, folder: &Folder, relative: &str) -> io::Result<()> {
+        let rules = read_rules(folder)?.unwrap_or_else(Gitignore::empty);
         self.levels.push(Level { rules, place: Place::Beneath(PathBuf::from(relative)) });
+        Ok(())
     }
 
     pub(super) fn leave(&mut self) {
@@ -102,18 +115,21 @@ fn ignores_root(rules: &Gitignore, root: &Path) -> bool {
 }
 
 /// The rules of a folder's ignore files. A line that cannot be parsed is passed over, as git does.
-fn read_rules(folder: &Folder) -> Option<Gitignore> {
+fn read_rules(folder: &Folder) -> io::Result<Option<Gitignore>> {
     let mut builder = GitignoreBuilder::new("");
     let mut lines = 0_usize;
     for name in IGNORE_FILES {
-        let outcome = read_file(folder, OsStr::new(name), IGNORE_FILE_BYTES_MAX);
-        let ReadOutcome::Read(file) = outcome else {
-            continue;
+        let file = match read_file(folder, OsStr::new(name), IGNORE_FILE_BYTES_MAX) {
+            ReadOutcome::Read(file) => file,
+            ReadOutcome::Gone | ReadOutcome::Refused(_) => continue,
+            ReadOutcome::Unreadable(reason) => {
+                return Err(io::Error::other(format!("its {name} {reason}")));
+            }
         };
         let text = String::from_utf8_lossy(&file.bytes);
         for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
             lines += usize::from(builder.add_line(None, line).is_ok());
         }
     }
-    if lines == 0 { None } else { builder.build().ok() }
+    Ok(if lines == 0 { None } else { builder.build().ok() })
 }

@@ -7,13 +7,19 @@
 //! 2. `include` patterns, when there are any, are the only way in;
 //! 3. `.gitignore` and `.ignore` files, version-control folders, dependency folders and files that usually hold secrets
 //!    are left out, unless an `include` pattern spells their name out (see [`FolderSource::include`]);
-//! 4. symbolic links are never followed: one that points outside would leave the folder, one that points inside would
+//! 4. folders that hold a store of Pressmark, ours above all, are left out whatever a pattern says;
+//! 5. symbolic links are never followed: one that points outside would leave the folder, one that points inside would
 //!    serve a file twice. FIFOs, sockets and devices are passed by.
+//!
+//! Mount points are walked like other folders: documents are often put together from several of them. A disk that may be
+//! away is better a source of its own, whose documents then stay; beneath another folder its empty place is an empty
+//! folder.
 //!
 //! Only files that travel with the tree decide: git's global and system-wide settings change nothing, and neither does
 //! `.git/info/exclude`. When the folder lies inside a git repository, the `.gitignore` files between the repository's
 //! root and the folder count as well, except those that would ignore the folder itself (it was asked for by name).
 
+mod absolute;
 mod beneath;
 mod headline;
 mod ignore_files;
@@ -23,6 +29,7 @@ mod media_type_table;
 mod mint;
 mod pattern;
 mod read_file;
+mod secrets;
 mod selection;
 mod slug;
 mod uri_path;
@@ -38,9 +45,10 @@ use std::path::{Path, PathBuf};
 
 use pressmark_index::resource::Resource;
 
+pub(crate) use absolute::lexically_absolute;
 pub use pattern::check_pattern;
 pub(crate) use slug::slug;
-pub use slug::{folder_settings, folder_spaces};
+pub use slug::{check_distinct, folder_settings, folder_spaces};
 
 /// The bound on a file's size when nothing else is said: 64 MiB.
 pub const FILE_BYTES_MAX_DEFAULT: u64 = 64 * 1024 * 1024;
@@ -61,6 +69,8 @@ pub struct FolderSource {
     pub exclude: Vec<String>,
     /// Files with more bytes are refused.
     pub file_bytes_max: u64,
+    /// The data directory of the running program, which is never served.
+    pub data_dir: Option<PathBuf>,
 }
 
 /// What a scan found at one path. Paths are relative to the folder and escaped, as the variable `path` holds them.
@@ -74,14 +84,21 @@ pub enum Scanned {
         /// The escaped path.
         path: String,
     },
-    /// A file, or a folder with everything beneath it (the path then ends in `/`), that cannot be served.
-    ///
-    /// A file that was served before is no longer. A folder is refused for its name, its depth or an error of the
-    /// operating system; what is known beneath it may be kept until it can be read again.
+    /// A file, or a folder with everything beneath it (the path then ends in `/`), that a rule keeps out: its size, its
+    /// name, its depth or a secret in it. What was served of it before is no longer.
     Refused {
         /// The escaped path. Bytes that are not UTF-8 are escaped one by one, so that nothing is lost.
         path: String,
         /// What is wrong and the way out, for people.
+        reason: String,
+    },
+    /// A file or folder that cannot be read now: the operating system gave an error, or the file does not come to rest.
+    ///
+    /// What is there is not known, so what was served of it, and of everything beneath it, stays as it was.
+    Unreadable {
+        /// The escaped path, without a `/` at its end; empty for the folder of the source itself.
+        path: String,
+        /// What is wrong, for people.
         reason: String,
     },
     /// Nothing that is served stands at this path. Only [`FolderSource::read_one`] says so; what a scan does not
@@ -99,10 +116,14 @@ pub struct ScanReport {
     pub files: u64,
     /// Their sizes in bytes, in sum.
     pub bytes: u64,
-    /// Files and folders that were refused with a reason.
+    /// Files and folders that a rule refused with a reason.
     pub refused: u64,
+    /// Files and folders that could not be read now.
+    pub unreadable: u64,
     /// Files and folders that a rule left out; what is beneath such a folder is not counted.
     pub left_out: u64,
+    /// Whether the folder of the source holds nothing at all, as the place of a disk that is not mounted does.
+    pub root_empty: bool,
 }
 
 /// Why a folder cannot be a source at all.
@@ -120,6 +141,12 @@ pub enum SourceError {
     #[error("{}: is neither a folder nor a regular file", path.display())]
     Kind {
         /// The path as it was given.
+        path: PathBuf,
+    },
+    /// The folder is, or lies in, a store.
+    #[error("{}: is a store of documents that are served, not a folder to serve", path.display())]
+    Store {
+        /// The folder.
         path: PathBuf,
     },
     /// Two paths that are the same folder.
@@ -149,14 +176,21 @@ impl FolderSource {
             include: Vec::new(),
             exclude: Vec::new(),
             file_bytes_max: FILE_BYTES_MAX_DEFAULT,
+            data_dir: None,
         }
     }
 
-    /// The source's id: the same over restarts, and for every spelling of the same folder.
+    /// The source's id: the same over restarts, whether the folder is there or not.
+    ///
+    /// It is made of the space's name and the path as the operator said it, made absolute. The file system is not asked:
+    /// a link whose target is away would make it another source, whose documents are then deleted.
     pub fn source_id(&self) -> u64 {
-        // A folder that is not there now keeps the id of the path as written, which is the best that can be said.
-        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
-        let hash = blake3::hash(root.as_os_str().as_encoded_bytes());
+        let current_dir = std::env::current_dir().unwrap_or_default();
+        let root = lexically_absolute(&current_dir, &self.root);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.space.as_bytes()).update(&[0]);
+        hasher.update(root.as_os_str().as_encoded_bytes());
+        let hash = hasher.finalize();
         let (id, _) = hash.as_bytes().split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
         u64::from_be_bytes(*id)
     }
@@ -169,7 +203,7 @@ impl FolderSource {
     /// # Errors
     ///
     /// When the folder itself cannot be opened, or a pattern is wrong. Whatever is wrong beneath the folder is
-    /// reported as [`Scanned::Refused`] and the walk goes on.
+    /// reported as [`Scanned::Refused`] or [`Scanned::Unreadable`] and the walk goes on.
     pub fn scan(
         &self,
         known: &dyn Fn(&str) -> Option<Vec<u8>>,
@@ -195,7 +229,7 @@ impl FolderSource {
     /// What stands at `relative` on the disk now, under the same rules as a scan. A folder is [`Scanned::Gone`]: use
     /// [`FolderSource::scan_beneath`] for it.
     pub fn read_one(&self, relative: &Path) -> Scanned {
-        walk::read_one(self, relative).unwrap_or_else(|error| Scanned::Refused {
+        walk::read_one(self, relative).unwrap_or_else(|error| Scanned::Unreadable {
             path: uri_path::escape_name_bytes(relative.as_os_str().as_encoded_bytes()),
             reason: chain_text(&error),
         })
@@ -203,7 +237,7 @@ impl FolderSource {
 }
 
 /// An error with its causes, for a reason that people read.
-fn chain_text(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain_text(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

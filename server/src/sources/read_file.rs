@@ -21,7 +21,10 @@ pub(super) enum ReadOutcome {
     Read(ReadFile),
     /// It is no longer there, or no longer a regular file.
     Gone,
+    /// A rule keeps it out.
     Refused(String),
+    /// It is there, but what it holds cannot be said now.
+    Unreadable(String),
 }
 
 /// Reads the file `name` of `folder` if it has at most `bytes_max` bytes.
@@ -43,11 +46,11 @@ pub(super) fn read_settled(
             Err(error) if error.kind() == io::ErrorKind::NotFound => return ReadOutcome::Gone,
             // It became a symbolic link, which `O_NOFOLLOW` does not open, or a socket.
             Err(error) if is_other_kind(&error) => return ReadOutcome::Gone,
-            Err(error) => return ReadOutcome::Refused(format!("cannot be read: {error}")),
+            Err(error) => return ReadOutcome::Unreadable(format!("cannot be read: {error}")),
         }
     }
-    ReadOutcome::Refused(format!(
-        "changed each of the {READ_ATTEMPTS_MAX} times it was read; it is served once it comes to rest"
+    ReadOutcome::Unreadable(format!(
+        "changed each of the {READ_ATTEMPTS_MAX} times it was read; it is read again at the next start"
     ))
 }
 

@@ -4,15 +4,21 @@ use std::rc::Rc;
 
 use super::beneath::Folder;
 use super::ignore_files::IgnoreStack;
-use super::left_out::{is_left_out_folder, is_version_control, secret_rule};
+use super::left_out::{is_left_out_folder, is_version_control};
 use super::pattern::Pattern;
+use super::secrets::secret_rule;
 use super::{FolderSource, SourceError};
+
+/// As many folders as a rule for secrets names.
+const NAMES_ABOVE: usize = 1;
 
 /// A source's patterns, parsed.
 #[derive(Debug)]
 pub(super) struct Selection {
     include: Vec<Rc<Pattern>>,
     exclude: Vec<Pattern>,
+    /// The last names of the root's path, each with a slash: rules that name a folder hold for `~/.kube` as a root too.
+    above: String,
 }
 
 /// Which patterns let files in beneath some folder.
@@ -37,7 +43,12 @@ pub(super) enum FileVerdict {
 impl Selection {
     pub(super) fn new(source: &FolderSource) -> Result<Self, SourceError> {
         let include = Pattern::parse_all(&source.include)?.into_iter().map(Rc::new).collect();
-        Ok(Self { include, exclude: Pattern::parse_all(&source.exclude)? })
+        let names: Vec<_> = source.root.iter().rev().take(NAMES_ABOVE).collect();
+        let above = names.iter().rev().fold(String::new(), |above, name| {
+            format!("{above}{}/", name.to_string_lossy().trim_matches('/'))
+        });
+        let above = above.trim_start_matches('/').to_owned();
+        Ok(Self { include, exclude: Pattern::parse_all(&source.exclude)?, above })
     }
 
     /// What lets files in directly beneath the root.
@@ -71,7 +82,7 @@ impl Selection {
         if self.exclude.iter().any(|pattern| pattern.matches_file(relative)) {
             return FileVerdict::LeaveOut;
         }
-        let rule = secret_rule(name);
+        let rule = secret_rule(&format!("{}{relative}", self.above));
         let named = match way {
             Way::Open => false,
             Way::Patterns(patterns) => {

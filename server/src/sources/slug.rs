@@ -1,6 +1,6 @@
 //! Names for folders: a space, its URI template and its title from the paths that `serve` is given.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const SLUG_CHARACTERS_MAX: usize = 48;
 /// The slug of a name in which no ASCII letter or digit is.
 const SLUG_FALLBACK: &str = "docs";
 
-/// One space for each path, in their order: the same list gives the same names.
+/// One space for each path, in their order. The names do not depend on the order: see [`names`].
 ///
 /// A path that is a file becomes a source of the folder that it is in, with only that file included; no other folder
 /// is walked for it. Nested paths are allowed: a file then stands in both spaces.
@@ -24,31 +24,82 @@ const SLUG_FALLBACK: &str = "docs";
 ///
 /// When a path cannot be opened, is neither folder nor file, or is named twice (in any spelling).
 pub fn folder_spaces(paths: &[PathBuf]) -> Result<Vec<(SpaceSettings, FolderSource)>, SourceError> {
-    let mut spaces: Vec<(SpaceSettings, FolderSource)> = Vec::with_capacity(paths.len());
-    let mut canonical_paths: Vec<PathBuf> = Vec::with_capacity(paths.len());
-    let mut taken = BTreeSet::new();
-    for path in paths {
-        let open = |source| SourceError::Open { path: path.clone(), source };
-        let canonical = path.canonicalize().map_err(open)?;
+    let mut found: Vec<Found<'_>> = Vec::with_capacity(paths.len());
+    for given in paths {
+        let open = |source| SourceError::Open { path: given.clone(), source };
+        let canonical = given.canonicalize().map_err(open)?;
         let kind = fs::metadata(&canonical).map_err(open)?;
-        if let Some(first) = canonical_paths.iter().position(|known| *known == canonical) {
-            let first = paths.get(first).unwrap_or(path).clone();
-            return Err(SourceError::Duplicate { first, second: path.clone() });
+        if !kind.is_dir() && !kind.is_file() {
+            return Err(SourceError::Kind { path: given.clone() });
         }
-        let name = free_slug(&slug(&base_name(&canonical, kind.is_file())), &taken);
-        let source = if kind.is_dir() {
-            FolderSource::new(&name, &canonical)
-        } else if kind.is_file() {
-            file_source(&name, path, &canonical)?
+        if let Some(first) = found.iter().find(|known| known.canonical == canonical) {
+            return Err(SourceError::Duplicate {
+                first: first.given.to_path_buf(),
+                second: given.clone(),
+            });
+        }
+        found.push(Found { given, canonical, is_file: kind.is_file() });
+    }
+    let mut spaces = Vec::with_capacity(found.len());
+    for (found, name) in found.iter().zip(names(&found)) {
+        let source = if found.is_file {
+            file_source(&name, found.given, &found.canonical)?
         } else {
-            return Err(SourceError::Kind { path: path.clone() });
+            // As it was said: the id must not change with what a link on the way points to.
+            let absolute = std::path::absolute(found.given)
+                .map_err(|source| SourceError::Open { path: found.given.to_path_buf(), source })?;
+            FolderSource::new(&name, absolute)
         };
-        let title = canonical.file_name().map(|title| title.to_string_lossy().into_owned());
+        let title = found.canonical.file_name().map(|title| title.to_string_lossy().into_owned());
         spaces.push((folder_settings(&name, title), source));
-        taken.insert(name);
-        canonical_paths.push(canonical);
     }
     Ok(spaces)
+}
+
+/// A path of the command line.
+struct Found<'a> {
+    given: &'a Path,
+    canonical: PathBuf,
+    is_file: bool,
+}
+
+/// A name for each path. One whose slug no other path has bears it; of those that share a slug the first in the order of
+/// canonical paths bears it, the others are numbered. So the order of the command line gives no URI another document.
+fn names(found: &[Found<'_>]) -> Vec<String> {
+    let slugs: Vec<String> =
+        found.iter().map(|found| slug(&base_name(&found.canonical, found.is_file))).collect();
+    let mut sorted: Vec<(&String, &Found<'_>, usize)> =
+        slugs.iter().zip(found).enumerate().map(|(at, (slug, found))| (slug, found, at)).collect();
+    sorted.sort_by(|a, b| a.1.canonical.cmp(&b.1.canonical));
+    let mut taken: BTreeSet<String> = slugs.iter().cloned().collect();
+    let mut first = BTreeSet::new();
+    let mut named: Vec<(usize, String)> = Vec::with_capacity(found.len());
+    for (slug, _, at) in sorted {
+        let name = if first.insert(slug) { slug.clone() } else { free_slug(slug, &taken) };
+        taken.insert(name.clone());
+        named.push((at, name));
+    }
+    named.sort();
+    named.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Whether no two sources of one space are the same folder under two names. Folders that are away are passed over.
+///
+/// # Errors
+///
+/// [`SourceError::Duplicate`] with both paths.
+pub fn check_distinct(sources: &[FolderSource]) -> Result<(), SourceError> {
+    let mut seen: BTreeMap<(&str, PathBuf), &Path> = BTreeMap::new();
+    for source in sources {
+        let Ok(canonical) = source.root.canonicalize() else { continue };
+        if let Some(first) = seen.insert((source.space.as_str(), canonical), &source.root) {
+            return Err(SourceError::Duplicate {
+                first: first.to_path_buf(),
+                second: source.root.clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The settings of a space of files: `docs://<name>/{+path}`.

@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use pressmark_index::resource::SourceMark;
 
-use super::beneath::{EntryKind, EntryStat, Folder};
+use super::beneath::{EntryKind, EntryStat, Folder, FolderIdentity};
 use super::ignore_files::IgnoreStack;
-use super::left_out::secret_content;
+use super::left_out::is_store;
 use super::mint::{fingerprint, mint};
 use super::read_file::{ReadOutcome, read_file, too_large};
+use super::secrets::secret_content;
 use super::selection::{FileVerdict, Selection, Way};
 use super::uri_path::{escape_name_bytes, escape_path};
 use super::{FolderSource, ScanReport, Scanned, SourceError};
@@ -38,7 +39,7 @@ pub(super) fn scan(
         Ok(false) => ControlFlow::Continue(()),
         Err(error) => {
             let path = escape_name_bytes(start.as_os_str().as_encoded_bytes());
-            walk.refuse(format!("{path}/"), format!("cannot be opened: {error}"))
+            walk.unreadable(path, format!("cannot be opened: {error}"))
         }
     };
     Ok(walk.report)
@@ -68,7 +69,10 @@ pub(super) fn read_one(source: &FolderSource, relative: &Path) -> Result<Scanned
     let stat = match stat {
         Ok(stat) => stat,
         Err(error) if is_gone(&error) => return Ok(gone),
-        Err(error) => return Ok(refused(&format!("cannot be looked at: {error}"))),
+        Err(error) => {
+            let reason = format!("cannot be looked at: {error}");
+            return Ok(Scanned::Unreadable { path: escaped, reason });
+        }
     };
     let mut found = None;
     let mut walk = Walk {
@@ -96,6 +100,8 @@ struct Entry {
     relative: String,
     depth: usize,
     selection: Rc<Selection>,
+    /// The data directory of the running program.
+    data_dir: Option<FolderIdentity>,
     way: Way,
     ignored: IgnoreStack,
 }
@@ -103,16 +109,21 @@ struct Entry {
 impl Entry {
     fn root(source: &FolderSource) -> Result<Self, SourceError> {
         let selection = Selection::new(source)?;
-        let folder = Folder::open_root(&source.root)
-            .map_err(|error| SourceError::Open { path: source.root.clone(), source: error })?;
-        let mut ignored = IgnoreStack::above(&source.root);
-        ignored.enter(&folder, "");
+        let failed = |error| SourceError::Open { path: source.root.clone(), source: error };
+        let folder = Folder::open_root(&source.root).map_err(failed)?;
+        let data_dir = source.data_dir.as_deref().and_then(identity_of);
+        if is_store(&folder) || lies_in(&source.root, source.data_dir.as_deref()) {
+            return Err(SourceError::Store { path: source.root.clone() });
+        }
+        let mut ignored = IgnoreStack::above(&source.root).map_err(failed)?;
+        ignored.enter(&folder, "").map_err(failed)?;
         let way = selection.way();
         Ok(Self {
             folder,
             relative: String::new(),
             depth: 0,
             selection: selection.into(),
+            data_dir,
             way,
             ignored,
         })
@@ -120,6 +131,15 @@ impl Entry {
 
     fn path_of(&self, name: &str) -> String {
         if self.relative.is_empty() { name.to_owned() } else { format!("{}/{name}", self.relative) }
+    }
+
+    /// Whether the folder, which lies in this one, holds a store. No pattern brings it back.
+    fn is_left_out_always(&self, folder: &Folder) -> io::Result<bool> {
+        let own = match self.data_dir {
+            Some(data_dir) => folder.identity()? == data_dir,
+            None => false,
+        };
+        Ok(own || is_store(folder))
     }
 
     /// Goes down to `path`; `false` when a folder on the way is not there or not served.
@@ -140,7 +160,10 @@ impl Entry {
                 Err(error) if is_gone(&error) => return Ok(false),
                 Err(error) => return Err(error),
             };
-            self.ignored.enter(&folder, &relative);
+            if self.is_left_out_always(&folder)? {
+                return Ok(false);
+            }
+            self.ignored.enter(&folder, &relative)?;
             (self.folder, self.relative, self.way) = (folder, relative, way);
             self.depth += 1;
         }
@@ -162,9 +185,11 @@ impl Walk<'_> {
         let names = match entry.folder.names() {
             Ok(names) => names,
             Err(error) => {
-                return self.refuse_folder(&entry.relative, &format!("cannot be listed: {error}"));
+                let path = escape_path(&entry.relative);
+                return self.unreadable(path, format!("cannot be listed: {error}"));
             }
         };
+        self.report.root_empty |= entry.depth == 0 && names.is_empty();
         for name in names {
             self.name(entry, &name)?;
         }
@@ -180,7 +205,7 @@ impl Walk<'_> {
             }
             Err(error) => {
                 let path = escaped_beneath(entry, name);
-                return self.refuse(path, format!("cannot be looked at: {error}"));
+                return self.unreadable(path, format!("cannot be looked at: {error}"));
             }
         };
         let Some(utf8) = name.to_str() else {
@@ -207,19 +232,28 @@ impl Walk<'_> {
         if entry.depth == DEPTH_MAX {
             let reason =
                 format!("lies more than {DEPTH_MAX} folders deep; serve a folder further down");
-            return self.refuse_folder(&relative, &reason);
+            return self.refuse(format!("{}/", escape_path(&relative)), reason);
         }
         let folder = match entry.folder.open_folder(OsStr::new(name)) {
             Ok(folder) => folder,
             Err(error) if is_gone(&error) => return ControlFlow::Continue(()),
             Err(error) => {
-                return self.refuse_folder(&relative, &format!("cannot be opened: {error}"));
+                let path = escape_path(&relative);
+                return self.unreadable(path, format!("cannot be opened: {error}"));
             }
         };
-        let mut ignored = std::mem::take(&mut entry.ignored);
-        ignored.enter(&folder, &relative);
+        match entry.is_left_out_always(&folder) {
+            Ok(false) => {}
+            Ok(true) => return self.leave_out(),
+            Err(error) => return self.unreadable(escape_path(&relative), error.to_string()),
+        }
+        if let Err(error) = entry.ignored.enter(&folder, &relative) {
+            return self.unreadable(escape_path(&relative), error.to_string());
+        }
+        let ignored = std::mem::take(&mut entry.ignored);
         let selection = entry.selection.clone();
-        let mut below = Entry { folder, relative, depth: entry.depth + 1, selection, way, ignored };
+        let (depth, data_dir) = (entry.depth + 1, entry.data_dir);
+        let mut below = Entry { folder, relative, depth, selection, data_dir, way, ignored };
         let flow = self.folder(&mut below);
         entry.ignored = below.ignored;
         entry.ignored.leave();
@@ -244,6 +278,7 @@ impl Walk<'_> {
         match read_file(&entry.folder, OsStr::new(name), self.source.file_bytes_max) {
             ReadOutcome::Gone => ControlFlow::Continue(()),
             ReadOutcome::Refused(reason) => self.refuse(path, reason),
+            ReadOutcome::Unreadable(reason) => self.unreadable(path, reason),
             ReadOutcome::Read(file) => {
                 if !named && let Some(secret) = secret_content(name, &file.bytes) {
                     return self.refuse(path, format!("{secret}; include it by name to serve it"));
@@ -274,9 +309,20 @@ impl Walk<'_> {
         (self.sink)(Scanned::Refused { path, reason })
     }
 
-    fn refuse_folder(&mut self, relative: &str, reason: &str) -> ControlFlow<()> {
-        self.refuse(format!("{}/", escape_path(relative)), reason.to_owned())
+    fn unreadable(&mut self, path: String, reason: String) -> ControlFlow<()> {
+        self.report.unreadable += 1;
+        (self.sink)(Scanned::Unreadable { path, reason })
     }
+}
+
+fn identity_of(path: &Path) -> Option<FolderIdentity> {
+    Folder::open_root(path).and_then(|folder| folder.identity()).ok()
+}
+
+fn lies_in(root: &Path, data_dir: Option<&Path>) -> bool {
+    let data_dir = data_dir.and_then(|path| path.canonicalize().ok());
+    data_dir
+        .is_some_and(|data_dir| root.canonicalize().is_ok_and(|root| root.starts_with(data_dir)))
 }
 
 fn escaped_beneath(entry: &Entry, name: &OsStr) -> String {

@@ -74,6 +74,7 @@ fn the_values_of_the_example() {
                     "**/drafts/**",
                 ],
                 file_bytes_max: 16777216,
+                data_dir: None,
             },
             FolderSource {
                 space: "minutes",
@@ -81,6 +82,7 @@ fn the_values_of_the_example() {
                 include: [],
                 exclude: [],
                 file_bytes_max: 67108864,
+                data_dir: None,
             },
         ]
     "#]]

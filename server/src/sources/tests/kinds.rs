@@ -11,7 +11,7 @@ use rustix::fs::{CWD, Mode, mkfifoat};
 use super::{put, refusals, scan_all, served, source, tree};
 use crate::sources::beneath::Folder;
 use crate::sources::read_file::{ReadOutcome, read_settled};
-use crate::sources::{Scanned, SourceError};
+use crate::sources::{FolderSource, Scanned, SourceError};
 
 #[test]
 fn links_are_not_followed() {
@@ -52,10 +52,22 @@ fn paths_that_lead_out_are_refused() {
 fn the_root_itself_may_be_a_link() {
     let outer = tree(&[("real/a.md", "")]);
     symlink("real", outer.path().join("link")).unwrap();
-    let (real, link) = (source(&outer.path().join("real")), source(&outer.path().join("link")));
-    assert_eq!(served(&link, &[]), "a.md");
-    assert_eq!(real.source_id(), link.source_id());
-    assert_ne!(real.source_id(), source(outer.path()).source_id());
+    assert_eq!(served(&source(&outer.path().join("link")), &[]), "a.md");
+}
+
+#[test]
+fn a_source_keeps_its_id_when_its_folder_goes_away() {
+    let outer = tree(&[("mounted/a.md", "")]);
+    let link = outer.path().join("link");
+    symlink("mounted", &link).unwrap();
+    let before = source(&link).source_id();
+    fs::remove_dir_all(outer.path().join("mounted")).unwrap();
+    assert_eq!(source(&link).source_id(), before);
+    fs::remove_file(&link).unwrap();
+    assert_eq!(source(&link).source_id(), before);
+    assert_eq!(source(&outer.path().join("x/.././link/")).source_id(), before);
+    assert_ne!(source(outer.path()).source_id(), before);
+    assert_ne!(FolderSource::new("other", &link).source_id(), before, "one id for each space");
 }
 
 #[test]
@@ -97,8 +109,8 @@ fn a_file_that_never_rests_is_refused() {
         reads += 1;
         fs::write(&path, "x".repeat(reads + 10)).unwrap();
     });
-    let ReadOutcome::Refused(reason) = outcome else { panic!("{outcome:?}") };
-    expect!["changed each of the 3 times it was read; it is served once it comes to rest"]
+    let ReadOutcome::Unreadable(reason) = outcome else { panic!("{outcome:?}") };
+    expect!["changed each of the 3 times it was read; it is read again at the next start"]
         .assert_eq(&reason);
 }
 
@@ -108,7 +120,7 @@ fn a_file_that_never_rests_is_refused() {
 fn a_file_that_cannot_be_read_is_refused_with_the_reason() {
     let process = Folder::open_root(Path::new("/proc/self")).unwrap();
     let outcome = read_settled(&process, "mem".as_ref(), 1000, &mut || ());
-    let ReadOutcome::Refused(reason) = outcome else { panic!("{outcome:?}") };
+    let ReadOutcome::Unreadable(reason) = outcome else { panic!("{outcome:?}") };
     assert!(reason.starts_with("cannot be read: "), "{reason}");
 }
 
@@ -172,5 +184,5 @@ fn a_folder_that_is_not_there_is_an_error_and_not_an_empty_folder() {
     let missing = source(&folder.path().join("missing"));
     let result = missing.scan(&|_| None, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(result, Err(SourceError::Open { .. })), "{result:?}");
-    assert!(matches!(missing.read_one(Path::new("a")), Scanned::Refused { .. }));
+    assert!(matches!(missing.read_one(Path::new("a")), Scanned::Unreadable { .. }));
 }

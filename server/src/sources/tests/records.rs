@@ -76,6 +76,7 @@ fn rescan(source: &FolderSource, known: &BTreeMap<String, Vec<u8>>) -> Vec<Strin
                 Scanned::Changed(resource) => format!("changed {}", path_of(&resource)),
                 Scanned::Unchanged { path } => format!("unchanged {path}"),
                 Scanned::Refused { path, .. } => format!("refused {path}"),
+                Scanned::Unreadable { path, .. } => format!("unreadable {path}"),
                 Scanned::Gone { path } => format!("gone {path}"),
             });
             ControlFlow::Continue(())

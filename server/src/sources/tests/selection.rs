@@ -289,7 +289,9 @@ fn what_is_left_out_is_counted_and_refusals_too() {
             files: 1,
             bytes: 5,
             refused: 1,
+            unreadable: 0,
             left_out: 3,
+            root_empty: false,
         }
     "#]]
     .assert_debug_eq(&report);
@@ -310,4 +312,106 @@ fn patterns_that_cannot_match_keep_the_walk_out() {
         (1, 2),
         "the folders `else` and `only/deep` or its file"
     );
+}
+
+#[test]
+fn stores_are_never_served_whatever_a_pattern_says() {
+    let files = [
+        ("a.md", ""),
+        ("data/LOCK", ""),
+        ("data/store/CURRENT", ""),
+        ("data/store/000004.log", ""),
+        ("backup/CURRENT", ""),
+        ("backup/IDENTITY", ""),
+        ("backup/000009.sst", ""),
+        ("own/store/x", ""),
+        ("locks/LOCK", ""),
+        ("locks/store/list.md", ""),
+    ];
+    let folder = tree(&files);
+    let mut source = source(folder.path());
+    source.data_dir = Some(folder.path().join("own/../own"));
+    let wanted = expect![[r#"
+        a.md
+        locks/LOCK
+        locks/store/list.md"#]];
+    wanted.assert_eq(&served(&source, &files));
+    source.include = vec!["**".to_owned(), "data/**".to_owned(), "own".to_owned()];
+    wanted.assert_eq(&served(&source, &files));
+    for root in ["data", "backup", "own", "own/store"] {
+        source.root = folder.path().join(root);
+        let error = source.scan(&|_| None, &mut |_| std::ops::ControlFlow::Continue(()));
+        let error = error.unwrap_err().to_string();
+        assert!(error.ends_with("is a store of documents that are served, not a folder to serve"));
+    }
+}
+
+#[test]
+fn secrets_of_tools_are_left_out() {
+    let docker = r#"{"auths":{"registry.example":{"auth":"dXNlcjpwYXNzd29yZA=="}}}"#;
+    let account = format!(
+        "{{\n  \"type\": \"service_account\",\n  \"private_key_id\": \"0123\",\n  \"private_key\": \
+         \"-----BEGIN PRIVATE KEY-----\\n{KEY_LINE}\\nabc=\\n-----END PRIVATE KEY-----\\n\"\n}}\n"
+    );
+    let pgp = format!(
+        "Backup:\n-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{KEY_LINE}\n"
+    );
+    let kube = format!("users:\n- name: a\n  user:\n    client-key-data: {KEY_LINE}\n");
+    check(
+        &[],
+        &[],
+        &[
+            (".kube/config", "apiVersion: v1\nkind: Config\nusers: [{user: {token: abc}}]\n"),
+            ("deploy/cluster.yaml", &kube),
+            ("deploy/example.yaml", "client-key-data: <base64 of the key>\n"),
+            (".docker/config.json", docker),
+            ("helpers/config.json", r#"{"auths": {"registry.example": {}}, "credsStore": "pass"}"#),
+            ("app/config.json", r#"{"auth": "oidc"}"#),
+            ("my-project-0123.json", &account),
+            ("terraform.tfstate", "{}"),
+            ("terraform.tfstate.backup", "{}"),
+            ("prod.tfstate", "{}"),
+            ("terraform.md", "terraform.tfstate"),
+            (".config/gcloud/credentials.db", ""),
+            (".config/gcloud/application_default_credentials.json", "{}"),
+            (".config/gcloud/legacy_credentials/me/adc.json", "{}"),
+            (".vault-token", "s.abc"),
+            (".gnupg/private-keys-v1.d/0123.key.txt", "(private-key)"),
+            (".gnupg/pubring.kbx", ""),
+            ("pgp.txt", &pgp),
+            ("putty.txt", "PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\n"),
+            ("putty.md", "A key begins with `PuTTY-User-Key-File-2: ssh-rsa`.\n"),
+            (".yarnrc", "\"//registry.example/:_authToken\" \"npm_abc\"\n"),
+            ("a/.yarnrc", "registry \"https://registry.example\"\n# _authToken \"x\"\n"),
+            (".bash_history", ""),
+            (".zsh_history", ""),
+            (".python_history", ""),
+            (".local/share/fish/fish_history", ""),
+            ("history.md", ""),
+            (".config/gh/hosts.yml", "github.example:\n    oauth_token: gho_abc\n"),
+            ("ansible/hosts.yml", "all:\n  hosts:\n    web1:\n"),
+            ("secrets.yaml", "a: b"),
+            ("config/secrets.yml", "a: b"),
+            ("secrets.md", "How to keep them"),
+        ],
+        &expect![[r#"
+            a/.yarnrc
+            ansible/hosts.yml
+            app/config.json
+            deploy/example.yaml
+            helpers/config.json
+            history.md
+            putty.md
+            secrets.md
+            terraform.md"#]],
+    );
+}
+
+#[test]
+fn a_rule_with_a_folder_holds_when_that_folder_is_the_root() {
+    let folder = tree(&[(".kube/config", "kind: Config\n"), (".kube/notes.md", "")]);
+    let mut source = source(&folder.path().join(".kube"));
+    assert_eq!(served(&source, &[("config", "")]), "notes.md");
+    source.include = vec!["config".to_owned()];
+    assert_eq!(served(&source, &[("config", "")]), "config");
 }

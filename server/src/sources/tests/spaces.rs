@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use pressmark_index::space::{AliasClash, ListMode};
 
 use super::{served, tree};
-use crate::sources::folder_spaces;
+use crate::sources::{FolderSource, check_distinct, folder_spaces};
 
 fn check(files: &[(&str, &str)], paths: &[&str], expect: &Expect) {
     let folder = tree(files);
@@ -131,4 +131,40 @@ fn the_same_paths_give_the_same_ids() {
     fs::write(folder.path().join("a/y"), "").unwrap();
     assert_eq!(before, ids());
     assert_ne!(before[0], before[1]);
+}
+
+#[test]
+fn the_order_of_the_command_line_changes_no_name() {
+    let files = [("A/docs/x", ""), ("B/docs/x", ""), ("C/docs-2/x", "")];
+    let folder = tree(&files);
+    let named = |paths: &[&str]| {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| folder.path().join(path)).collect();
+        let spaces = folder_spaces(&paths).unwrap();
+        let mut named: Vec<String> = spaces
+            .iter()
+            .map(|(_, source)| {
+                let root = source.root.strip_prefix(folder.path()).unwrap();
+                format!("{} {}", source.space, root.display())
+            })
+            .collect();
+        named.sort();
+        named.join("\n")
+    };
+    let wanted = expect![[r#"
+        docs A/docs
+        docs-2 C/docs-2
+        docs-3 B/docs"#]];
+    wanted.assert_eq(&named(&["A/docs", "B/docs", "C/docs-2"]));
+    wanted.assert_eq(&named(&["C/docs-2", "B/docs", "A/docs"]));
+}
+
+#[test]
+fn one_folder_under_two_names_is_refused_within_a_space() {
+    let folder = tree(&[("real/a", "")]);
+    std::os::unix::fs::symlink("real", folder.path().join("link")).unwrap();
+    let source = |space: &str, path: &str| FolderSource::new(space, folder.path().join(path));
+    let error = check_distinct(&[source("x", "real"), source("x", "link")]).unwrap_err();
+    expect!["ROOT/link: is the same as ROOT/real; name it once"]
+        .assert_eq(&error.to_string().replace(folder.path().to_str().unwrap(), "ROOT"));
+    check_distinct(&[source("x", "real"), source("y", "link"), source("x", "away")]).unwrap();
 }

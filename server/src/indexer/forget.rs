@@ -1,0 +1,58 @@
+//! What came from folders that are no longer given.
+//!
+//! A space that exists only for folders is told by its resources: every one of them bears the mark of a source. Records
+//! that were loaded bear none, so a space with a single such record stays, and so does an empty one.
+
+use std::collections::{HashMap, HashSet};
+
+use pressmark_index::engine::Engine;
+use pressmark_index::error::Error;
+use pressmark_index::space::SpaceId;
+
+use super::{Deletion, Plan};
+use crate::sources::FolderSource;
+
+/// Removes the spaces that are not declared any more and hold nothing but documents of folders that are not given.
+pub(super) fn remove_dropped_spaces(engine: &Engine, plan: &Plan) -> Result<(), Error> {
+    let mut from_folders: HashMap<SpaceId, u64> = HashMap::new();
+    for source_id in other_sources(engine, plan)? {
+        engine.each_of_source(source_id, |uri| {
+            if let Some(space) = engine.space_of(uri)? {
+                *from_folders.entry(space).or_default() += 1;
+            }
+            Ok(())
+        })?;
+    }
+    for space in &engine.spaces().spaces {
+        let name = &space.settings.name;
+        let only_folders = from_folders.get(&space.id) == Some(&space.resource_count());
+        if only_folders && !plan.spaces.contains(name) {
+            let removed = engine.remove_space(name)?;
+            tracing::info!(
+                "removed the space `{name}` with {removed} documents: its folder is no longer given"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Deletes what came from folders that are no longer given in spaces that stay.
+pub(super) fn forget_other_sources(engine: &Engine, plan: &Plan) -> Result<(), Error> {
+    for source_id in other_sources(engine, plan)? {
+        let mut deletion = Deletion::new(engine);
+        engine.each_of_source(source_id, |uri| deletion.add(uri))?;
+        let deleted = deletion.finish()?;
+        if deleted > 0 {
+            tracing::info!(deleted, "deleted what came from a folder that is no longer given");
+        }
+    }
+    Ok(())
+}
+
+fn other_sources(engine: &Engine, plan: &Plan) -> Result<Vec<u64>, Error> {
+    if !plan.folders_said {
+        return Ok(Vec::new());
+    }
+    let given: HashSet<_> = plan.sources.iter().map(FolderSource::source_id).collect();
+    Ok(engine.source_ids()?.into_iter().filter(|id| !given.contains(id)).collect())
+}

@@ -1,0 +1,266 @@
+//! One pass over one source: from what the scan says to what the engine holds.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pressmark_index::catalog::Space;
+use pressmark_index::engine::Engine;
+use pressmark_index::error::Error;
+use pressmark_index::mutation::{Mutation, Outcome};
+use pressmark_index::resource::{Address, Binding, Resource, Value};
+
+use super::{BATCH_BYTES_MAX, BATCH_RESOURCES_MAX, Deletion, Earlier, IndexError, Indexed};
+use crate::metrics::Metrics;
+use crate::sources::{FolderSource, ScanReport, Scanned};
+
+/// Progress is said this often.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+/// Refusals, and things that cannot be read, that are said one by one; the rest is only counted.
+const COMPLAINTS_SAID_MAX: u64 = 100;
+/// Paths that could not be read and are remembered; with more of them nothing of the source is deleted.
+const UNREADABLE_PATHS_MAX: usize = 10_000;
+
+pub(super) struct Pass<'a> {
+    engine: &'a Engine,
+    space: Arc<Space>,
+    source: &'a FolderSource,
+    source_id: u64,
+    earlier: &'a [Earlier<'a>],
+    metrics: &'a Metrics,
+    batch: Vec<Mutation>,
+    batch_bytes: usize,
+    /// Hashes of the URIs that the scan mentioned: 16 bytes a file, however long its name is, and up to twice that for
+    /// the table. Ten million files take about 350 MB while the pass runs.
+    seen: HashSet<[u8; 16]>,
+    /// Escaped paths that could not be read: they and all beneath them stay as they are.
+    unreadable: HashSet<String>,
+    /// Why the folder of the source itself could not be read.
+    root_unreadable: Option<String>,
+    indexed: Indexed,
+    complaints: u64,
+    files: u64,
+    said: Instant,
+    failed: Option<Error>,
+}
+
+impl<'a> Pass<'a> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        space: Arc<Space>,
+        source: &'a FolderSource,
+        earlier: &'a [Earlier<'a>],
+        metrics: &'a Metrics,
+    ) -> Self {
+        Self {
+            engine,
+            space,
+            source,
+            source_id: source.source_id(),
+            earlier,
+            metrics,
+            batch: Vec::new(),
+            batch_bytes: 0,
+            seen: HashSet::new(),
+            unreadable: HashSet::new(),
+            root_unreadable: None,
+            indexed: Indexed::default(),
+            complaints: 0,
+            files: 0,
+            said: Instant::now(),
+            failed: None,
+        }
+    }
+
+    pub(super) fn take(&mut self, scanned: Scanned) {
+        match scanned {
+            Scanned::Changed(resource) => {
+                if let Some(reason) = self.taken_by_earlier(&resource) {
+                    self.indexed.refused += 1;
+                    self.complain(path_of(&resource), &format!("not served: {reason}"));
+                } else {
+                    self.put(resource);
+                }
+            }
+            Scanned::Unchanged { path } => {
+                if let Some(uri) = uri_of(&self.space, &path) {
+                    self.seen.insert(short_hash(&uri));
+                }
+            }
+            Scanned::Refused { path, reason } => {
+                self.complain(&path, &format!("not served: {reason}"));
+            }
+            Scanned::Unreadable { path, reason } => self.keep(path, reason),
+            Scanned::Gone { .. } => {}
+        }
+        self.files += 1;
+        if self.said.elapsed() >= PROGRESS_INTERVAL {
+            self.said = Instant::now();
+            tracing::info!(space = self.space.settings.name, files = self.files, "indexing");
+        }
+    }
+
+    /// Whether the engine does not take anything more.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Commits the rest and deletes what the scan, unless it was `cut_short`, did not find.
+    pub(super) fn finish(
+        mut self,
+        scan: ScanReport,
+        cut_short: bool,
+    ) -> Result<Indexed, IndexError> {
+        self.indexed.scan = scan;
+        self.flush();
+        if let Some(error) = self.failed.take() {
+            return Err(error.into());
+        }
+        let root = || self.source.root.clone();
+        if let Some(reason) = self.root_unreadable.take() {
+            return Err(IndexError::Unreadable { root: root(), reason });
+        }
+        if scan.root_empty && self.knows_any()? {
+            return Err(IndexError::Emptied { root: root() });
+        }
+        if !cut_short {
+            self.delete_unseen()?;
+        }
+        Ok(self.indexed)
+    }
+
+    /// Why the record is not put: in a space the first source that has a path serves it, so that the same
+    /// configuration gives the same documents at every start.
+    fn taken_by_earlier(&self, resource: &Resource) -> Option<String> {
+        if self.earlier.is_empty() {
+            return None;
+        }
+        let path = path_of(resource);
+        let uri = uri_of(&self.space, path)?;
+        let first = self.earlier.iter().find(|earlier| {
+            let known = self.engine.source_fingerprint(earlier.source_id, &uri);
+            known.is_ok_and(|known| known.is_some())
+        })?;
+        Some(format!(
+            "{path} of {} stands in {} as well, which was named first; give one of the folders a space of its own",
+            self.source.root.display(),
+            first.root.display(),
+        ))
+    }
+
+    fn put(&mut self, resource: Resource) {
+        self.batch_bytes += resource.contents.iter().map(|part| part.body.len()).sum::<usize>();
+        self.batch.push(Mutation::Put(Box::new(resource)));
+        if self.batch.len() >= BATCH_RESOURCES_MAX || self.batch_bytes >= BATCH_BYTES_MAX {
+            self.flush();
+        }
+    }
+
+    fn keep(&mut self, path: String, reason: String) {
+        self.complain(&path, &format!("cannot be read now, kept as it was: {reason}"));
+        if path.is_empty() {
+            self.root_unreadable = Some(reason);
+        } else if self.unreadable.len() <= UNREADABLE_PATHS_MAX {
+            self.unreadable.insert(path);
+        }
+    }
+
+    fn complain(&mut self, path: &str, complaint: &str) {
+        self.complaints += 1;
+        if self.complaints <= COMPLAINTS_SAID_MAX {
+            tracing::warn!(space = self.space.settings.name, path, "{complaint}");
+        }
+    }
+
+    fn flush(&mut self) {
+        self.batch_bytes = 0;
+        let batch = std::mem::take(&mut self.batch);
+        if batch.is_empty() || self.failed.is_some() {
+            return;
+        }
+        let count = u64::try_from(batch.len()).unwrap_or(u64::MAX);
+        let results = match self.engine.commit(batch) {
+            Ok(results) => results,
+            Err(error) => {
+                self.failed = Some(error);
+                return;
+            }
+        };
+        self.metrics.source_files_indexed.inc_by(count);
+        for result in results {
+            match result {
+                Ok(applied) => {
+                    self.seen.insert(short_hash(&applied.uri));
+                    self.indexed.changed += u64::from(applied.outcome != Outcome::Unchanged);
+                    if let Some(warning) = applied.warning {
+                        tracing::warn!("{}: {warning}", applied.uri);
+                    }
+                }
+                Err(error) => {
+                    self.indexed.refused += 1;
+                    tracing::warn!("not served: {error}");
+                }
+            }
+        }
+    }
+
+    fn knows_any(&self) -> Result<bool, Error> {
+        Ok(self.engine.source_ids()?.contains(&self.source_id))
+    }
+
+    /// What came from this source before and was not mentioned now is gone.
+    fn delete_unseen(&mut self) -> Result<(), Error> {
+        if self.unreadable.len() > UNREADABLE_PATHS_MAX {
+            tracing::warn!(
+                "nothing is deleted: more than {UNREADABLE_PATHS_MAX} paths cannot be read"
+            );
+            return Ok(());
+        }
+        let mut deletion = Deletion::new(self.engine);
+        self.engine.each_of_source(self.source_id, |uri| {
+            if self.seen.contains(&short_hash(uri)) || self.is_kept(uri) {
+                return Ok(());
+            }
+            deletion.add(uri)
+        })?;
+        self.indexed.deleted = deletion.finish()?;
+        Ok(())
+    }
+
+    /// Whether the resource stands at, or beneath, a path that could not be read.
+    fn is_kept(&self, uri: &str) -> bool {
+        if self.unreadable.is_empty() {
+            return false;
+        }
+        let bindings = self.space.matcher.match_uri(uri).unwrap_or_default();
+        let path = bindings.iter().find_map(|binding| match &binding.value {
+            Value::String(path) if binding.name == "path" => Some(path.as_str()),
+            _ => None,
+        });
+        // A template that no longer matches says nothing about where the file stands.
+        let Some(path) = path else { return true };
+        let folders = path.match_indices('/').filter_map(|(end, _)| path.get(..end));
+        folders.chain([path]).any(|place| self.unreadable.contains(place))
+    }
+}
+
+/// The URI of a path beneath a source.
+pub(super) fn uri_of(space: &Space, path: &str) -> Option<String> {
+    let binding = Binding { name: "path".to_owned(), value: Value::String(path.to_owned()) };
+    space.matcher.expand_canonical(&[binding]).ok()
+}
+
+/// The path of a record that a scan made.
+fn path_of(resource: &Resource) -> &str {
+    let Address::Variables(bindings) = &resource.address else { return "" };
+    match bindings.first().map(|binding| &binding.value) {
+        Some(Value::String(path)) => path,
+        _ => "",
+    }
+}
+
+fn short_hash(uri: &str) -> [u8; 16] {
+    let mut hash = [0; 16];
+    blake3::Hasher::new().update(uri.as_bytes()).finalize_xof().fill(&mut hash);
+    hash
+}
