@@ -22,6 +22,7 @@ use pressmark_index::mutation::{Mutation, Outcome};
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
 use crate::sources::{FolderSource, ScanReport, SourceError};
+pub use forget::remove_dropped_spaces;
 use pass::{Pass, uri_of};
 
 /// A batch is committed when it holds this many resources ...
@@ -105,13 +106,10 @@ struct Earlier<'a> {
     root: &'a Path,
 }
 
-/// Removes the spaces whose folders are no longer given, brings all sources up to date, one after the other, then
-/// deletes what came from other folders. Ends early, between two files, when the shutdown begins.
+/// Brings all sources up to date, one after the other, then deletes what came from other folders. Ends early, between two
+/// files, when the shutdown begins.
 pub fn run(engine: &Engine, plan: &Plan, metrics: &Metrics, shutdown: &Shutdown) -> Summary {
     let mut summary = Summary::default();
-    if let Err(error) = forget::remove_dropped_spaces(engine, plan) {
-        tracing::error!("spaces whose folders are no longer given are not removed: {error}");
-    }
     for (place, source) in plan.sources.iter().enumerate() {
         let earlier: Vec<_> = plan
             .sources

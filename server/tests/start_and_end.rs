@@ -159,3 +159,31 @@ fn a_host_that_closes_its_end_of_stdout_ends_stdio_quietly() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(!said.contains("stdio:"), "{said}");
 }
+
+#[test]
+fn a_folder_that_is_no_longer_given_goes_and_its_space_may_be_renamed() {
+    let toml = |space: &str| {
+        format!(
+            "[[space]]\nname = '{space}'\nuri_template = 'h://x/{{+path}}'\n[[source]]\nspace = '{space}'\npath = 'pa'\n"
+        )
+    };
+    let folder = folder(&[("pa/a.md", ""), ("pb/b.md", "")]);
+    let at = folder.path();
+    let served = |arguments: &[&str]| {
+        let rest = ["--data", "d", "--listen", "127.0.0.1:0"];
+        let said = serve(pressmark(at, &[&["serve"], arguments, &rest].concat()), |_| ());
+        let spaces = output(at, &["space", "list", "--data", "d"]);
+        (String::from_utf8(spaces.stdout).unwrap(), said)
+    };
+    let (spaces, _) = served(&["pa", "pb"]);
+    assert_eq!(spaces, "pa\tdocs://pa/{+path}\t1\npb\tdocs://pb/{+path}\t1\n");
+    let (spaces, said) = served(&["pa"]);
+    assert_eq!(spaces, "pa\tdocs://pa/{+path}\t1\n");
+    assert!(said.contains("removed the space `pb` and its documents (1)"), "{said}");
+    // Nobody says which folders there are.
+    assert_eq!(served(&[]).0, spaces);
+    for space in ["one", "two"] {
+        fs::write(at.join("p.toml"), toml(space)).unwrap();
+        assert_eq!(served(&["--config", "p.toml"]).0, format!("{space}\th://x/{{+path}}\t1\n"));
+    }
+}
