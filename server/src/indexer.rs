@@ -47,6 +47,8 @@ pub struct Plan {
 pub struct Summary {
     /// Sources that could not be indexed; their documents stay as they were.
     pub sources_failed: usize,
+    /// Paths in the others that could not be read; what was served of them stays as it was.
+    pub unreadable: u64,
 }
 
 /// What bringing one source up to date came to.
@@ -120,17 +122,20 @@ pub fn run(engine: &Engine, plan: &Plan, metrics: &Metrics, shutdown: &Shutdown)
             .collect();
         metrics.source_scans_running.inc();
         match index_after(engine, source, &earlier, metrics, shutdown) {
-            Ok(indexed) => tracing::info!(
-                space = source.space,
-                files = indexed.scan.files,
-                changed = indexed.changed,
-                deleted = indexed.deleted,
-                refused = indexed.refused + indexed.scan.refused,
-                unreadable = indexed.scan.unreadable,
-                left_out = indexed.scan.left_out,
-                "indexed {}",
-                source.root.display()
-            ),
+            Ok(indexed) => {
+                summary.unreadable += indexed.scan.unreadable;
+                tracing::info!(
+                    space = source.space,
+                    files = indexed.scan.files,
+                    changed = indexed.changed,
+                    deleted = indexed.deleted,
+                    refused = indexed.refused + indexed.scan.refused,
+                    unreadable = indexed.scan.unreadable,
+                    left_out = indexed.scan.left_out,
+                    "indexed {}",
+                    source.root.display()
+                );
+            }
             Err(error) => {
                 summary.sources_failed += 1;
                 tracing::error!(
