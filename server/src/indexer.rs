@@ -22,6 +22,7 @@ use pressmark_index::mutation::{Mutation, Outcome};
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
 use crate::sources::{FolderSource, ScanReport, SourceError};
+pub use forget::remove_dropped_spaces;
 use pass::{Pass, uri_of};
 
 /// A batch is committed when it holds this many resources ...
@@ -46,6 +47,8 @@ pub struct Plan {
 pub struct Summary {
     /// Sources that could not be indexed; their documents stay as they were.
     pub sources_failed: usize,
+    /// Paths in the others that could not be read; what was served of them stays as it was.
+    pub unreadable: u64,
 }
 
 /// What bringing one source up to date came to.
@@ -105,13 +108,10 @@ struct Earlier<'a> {
     root: &'a Path,
 }
 
-/// Removes the spaces whose folders are no longer given, brings all sources up to date, one after the other, then
-/// deletes what came from other folders. Ends early, between two files, when the shutdown begins.
+/// Brings all sources up to date, one after the other, then deletes what came from other folders. Ends early, between two
+/// files, when the shutdown begins.
 pub fn run(engine: &Engine, plan: &Plan, metrics: &Metrics, shutdown: &Shutdown) -> Summary {
     let mut summary = Summary::default();
-    if let Err(error) = forget::remove_dropped_spaces(engine, plan) {
-        tracing::error!("spaces whose folders are no longer given are not removed: {error}");
-    }
     for (place, source) in plan.sources.iter().enumerate() {
         let earlier: Vec<_> = plan
             .sources
@@ -122,17 +122,20 @@ pub fn run(engine: &Engine, plan: &Plan, metrics: &Metrics, shutdown: &Shutdown)
             .collect();
         metrics.source_scans_running.inc();
         match index_after(engine, source, &earlier, metrics, shutdown) {
-            Ok(indexed) => tracing::info!(
-                space = source.space,
-                files = indexed.scan.files,
-                changed = indexed.changed,
-                deleted = indexed.deleted,
-                refused = indexed.refused + indexed.scan.refused,
-                unreadable = indexed.scan.unreadable,
-                left_out = indexed.scan.left_out,
-                "indexed {}",
-                source.root.display()
-            ),
+            Ok(indexed) => {
+                summary.unreadable += indexed.scan.unreadable;
+                tracing::info!(
+                    space = source.space,
+                    files = indexed.scan.files,
+                    changed = indexed.changed,
+                    deleted = indexed.deleted,
+                    refused = indexed.refused + indexed.scan.refused,
+                    unreadable = indexed.scan.unreadable,
+                    left_out = indexed.scan.left_out,
+                    "indexed {}",
+                    source.root.display()
+                );
+            }
             Err(error) => {
                 summary.sources_failed += 1;
                 tracing::error!(

@@ -159,3 +159,79 @@ fn a_host_that_closes_its_end_of_stdout_ends_stdio_quietly() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(!said.contains("stdio:"), "{said}");
 }
+
+#[test]
+fn a_folder_that_is_no_longer_given_goes_and_its_space_may_be_renamed() {
+    let toml = |space: &str| {
+        format!(
+            "[[space]]\nname = '{space}'\nuri_template = 'h://x/{{+path}}'\n[[source]]\nspace = '{space}'\npath = 'pa'\n"
+        )
+    };
+    let folder = folder(&[("pa/a.md", ""), ("pb/b.md", "")]);
+    let at = folder.path();
+    let served = |arguments: &[&str]| {
+        let rest = ["--data", "d", "--listen", "127.0.0.1:0"];
+        let said = serve(pressmark(at, &[&["serve"], arguments, &rest].concat()), |_| ());
+        let spaces = output(at, &["space", "list", "--data", "d"]);
+        (String::from_utf8(spaces.stdout).unwrap(), said)
+    };
+    let (spaces, _) = served(&["pa", "pb"]);
+    assert_eq!(spaces, "pa\tdocs://pa/{+path}\t1\npb\tdocs://pb/{+path}\t1\n");
+    let (spaces, said) = served(&["pa"]);
+    assert_eq!(spaces, "pa\tdocs://pa/{+path}\t1\n");
+    assert!(said.contains("removed the space `pb` and its documents (1)"), "{said}");
+    // Nobody says which folders there are.
+    assert_eq!(served(&[]).0, spaces);
+    for space in ["one", "two"] {
+        fs::write(at.join("p.toml"), toml(space)).unwrap();
+        assert_eq!(served(&["--config", "p.toml"]).0, format!("{space}\th://x/{{+path}}\t1\n"));
+    }
+}
+
+/// More folders within each other than files may be open: each level of the walk holds one.
+#[test]
+fn nothing_is_lost_when_file_descriptors_run_out() {
+    let folder = folder(&[(&format!("docs/{}a.md", "d/".repeat(120)), "")]);
+    let program = env!("CARGO_BIN_EXE_pressmark");
+    let serve_with = |limit: u32| {
+        let mut command = Command::new("sh");
+        let line =
+            format!("ulimit -n {limit}; exec '{program}' serve docs --data d --listen 127.0.0.1:0");
+        command.args(["-c", &line]).current_dir(folder.path());
+        serve(command, |_| ())
+    };
+    let said = serve_with(400);
+    assert!(said.contains("\n1 resources are ready"), "{said}");
+    let said = serve_with(110);
+    assert!(said.contains("\n1 resources are ready"), "{said}");
+    assert!(said.contains(", 1 file or folder could not be read"), "{said}");
+    assert!(said.contains("Too many open files"), "{said}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let folder = folder(&[]);
+    let at = folder.path();
+    let template = "a://{name}";
+    assert!(output(at, &["space", "add", "a", template, "--data", "d"]).status.success());
+    let records: String = (0..2_000)
+        .map(|number| format!("{{\"uri\":\"a://{number}\",\"text\":\"x\",\"pinned\":true}}\n"))
+        .collect();
+    fs::write(at.join("r.ndjson"), records).unwrap();
+    assert!(output(at, &["load", "a", "r.ndjson", "--data", "d"]).status.success());
+    for looking in [&["list"][..], &["stats"], &["space", "list"], &["verify"], &["read", "a://1"]]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let arguments = [looking, &["--data", "d", "--log", "error"]].concat();
+        let output = pressmark(at, &arguments)
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{looking:?}");
+    }
+}

@@ -10,20 +10,20 @@ use pressmark_index::read::{ReadOutcome, ReadRequest, Tier};
 use serde_json::Value;
 
 use super::open::open_existing;
-use super::{Common, chain};
+use super::{Common, Failure, chain, printed};
 
 const ALL_FIELDS: WireFields =
     WireFields { title: true, icons: true, meta: true, last_modified: true };
 const PAGE: PageBounds = PageBounds { items_max: 1_000, bytes_max: 4 << 20 };
 
 /// Prints a resource as it is: text as text, a binary as its bytes, a folder as its entries' URIs.
-pub(super) fn read(common: &Common, uri: &str) -> Result<ExitCode, String> {
+pub(super) fn read(common: &Common, uri: &str) -> Result<ExitCode, Failure> {
     let (_, engine) = open_existing(common, "read")?;
     let access = Access::operator();
     let request = ReadRequest { uri, access: &access, bytes_max: usize::MAX, tier: Tier::Disk };
     let ReadOutcome::Contents(contents) = engine.read(&request).map_err(|error| chain(&error))?
     else {
-        return Err(format!("{uri}: the read did not end"));
+        return Err(format!("{uri}: the read did not end").into());
     };
     let mut json = Vec::new();
     contents.write_array(uri, ALL_FIELDS, &mut json).map_err(|error| chain(&error))?;
@@ -32,7 +32,7 @@ pub(super) fn read(common: &Common, uri: &str) -> Result<ExitCode, String> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if contents.is_folder() {
         for part in &parts {
-            writeln!(out, "{}", text(part, "uri")).map_err(broken_pipe)?;
+            printed(writeln!(out, "{}", text(part, "uri")))?;
         }
     } else {
         for part in &parts {
@@ -42,15 +42,15 @@ pub(super) fn read(common: &Common, uri: &str) -> Result<ExitCode, String> {
                     .map_err(|error| format!("{uri}: {error}"))?,
                 None => text(part, "text").as_bytes().to_vec(),
             };
-            out.write_all(&bytes).map_err(broken_pipe)?;
+            printed(out.write_all(&bytes))?;
         }
     }
-    out.flush().map_err(broken_pipe)?;
+    printed(out.flush())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints what `resources/list` shows to an operator, one URI and title a line.
-pub(super) fn list(common: &Common) -> Result<ExitCode, String> {
+pub(super) fn list(common: &Common) -> Result<ExitCode, Failure> {
     let (_, engine) = open_existing(common, "list")?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut cursor = None;
@@ -65,24 +65,23 @@ pub(super) fn list(common: &Common) -> Result<ExitCode, String> {
             let title = Some(text(&item, "title"))
                 .filter(|title| !title.is_empty())
                 .unwrap_or(text(&item, "name"));
-            writeln!(out, "{}\t{}", text(&item, "uri"), one_line(title)).map_err(broken_pipe)?;
+            printed(writeln!(out, "{}\t{}", text(&item, "uri"), one_line(title)))?;
         }
         match page.next_cursor {
             Some(next) => cursor = Some(next),
             None => break,
         }
     }
-    out.flush().map_err(broken_pipe)?;
+    printed(out.flush())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints figures of the store.
-pub(super) fn stats(common: &Common) -> Result<ExitCode, String> {
+pub(super) fn stats(common: &Common) -> Result<ExitCode, Failure> {
     let (setup, engine) = open_existing(common, "stats")?;
     let stats = engine.stats().map_err(|error| chain(&error))?;
     let mut out = std::io::stdout().lock();
-    let mut line =
-        |name: &str, value: String| writeln!(out, "{name:24}{value}").map_err(broken_pipe);
+    let mut line = |name: &str, value: String| printed(writeln!(out, "{name:24}{value}"));
     line("data directory", setup.data_dir.display().to_string())?;
     line("resources", stats.resources.to_string())?;
     line("change log", format!("{} to {}", stats.log.oldest, stats.log.newest))?;
@@ -99,8 +98,4 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn broken_pipe(error: std::io::Error) -> String {
-    format!("stdout: {error}")
 }

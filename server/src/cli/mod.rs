@@ -141,16 +141,41 @@ pub fn main() -> ExitCode {
     }
     match run(&cli) {
         Ok(code) => code,
-        Err(error) => refuse(&error),
+        // `pressmark list | head`: who reads has seen enough.
+        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(Failure::Refused(error)) => refuse(&error),
     }
 }
 
-fn run(cli: &Cli) -> Result<ExitCode, String> {
+/// Why a command did not end as it should.
+#[derive(Debug)]
+enum Failure {
+    /// What is wrong, for the person at the terminal.
+    Refused(String),
+    /// Nobody reads what is printed any more.
+    OutputClosed,
+}
+
+impl From<String> for Failure {
+    fn from(error: String) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// What became of printing a result.
+fn printed(result: std::io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+        _ => Failure::Refused(format!("stdout: {error}")),
+    })
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     let common = &cli.common;
     match &cli.command {
-        Command::Serve { paths, listen } => serve::http(common, paths, *listen),
-        Command::Stdio { paths } => serve::stdio(common, paths),
-        Command::Load(arguments) => load::run(common, arguments),
+        Command::Serve { paths, listen } => Ok(serve::http(common, paths, *listen)?),
+        Command::Stdio { paths } => Ok(serve::stdio(common, paths)?),
+        Command::Load(arguments) => Ok(load::run(common, arguments)?),
         Command::Read { uri } => inspect::read(common, uri),
         Command::List => inspect::list(common),
         Command::Space { command } => space::run(common, command),

@@ -12,6 +12,7 @@ use pressmark_index::writer;
 
 use super::{Common, chain};
 use crate::config::{Config, DataDirEnvironment, DataDirSeed, Durability, default_data_dir};
+use crate::indexer::{self, Plan};
 use crate::sources::{self, FolderSource};
 
 /// The file that is taken when none is named and there are no PATHs.
@@ -97,20 +98,48 @@ fn check_template(template: &str) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
+impl Setup {
+    /// What the indexer works by.
+    pub(super) fn plan(&self) -> Plan {
+        Plan {
+            sources: self.sources.clone(),
+            spaces: self.spaces.iter().map(|space| space.name.clone()).collect(),
+            folders_said: self.folders_said,
+        }
+    }
+}
+
 /// Opens the store, or makes it, and brings the configured spaces into it.
 pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
+    let engine = open_or_make(setup, command)?;
+    put_spaces(setup, &engine)?;
+    Ok(engine)
+}
+
+/// The same, and removes the spaces whose folders are no longer given: only who serves says which folders there are.
+pub(super) fn open_to_serve(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
+    let engine = open_or_make(setup, command)?;
+    indexer::remove_dropped_spaces(&engine, &setup.plan()).map_err(|error| chain(&error))?;
+    put_spaces(setup, &engine)?;
+    Ok(engine)
+}
+
+fn open_or_make(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
     for folder in [setup.data_dir.clone(), setup.data_dir.join("store")] {
         make_private(&folder)
             .map_err(|error| format!("{}: the folder cannot be made: {error}", folder.display()))?;
     }
-    let engine = open_as_it_is(setup, command)?;
+    open_as_it_is(setup, command)
+}
+
+fn put_spaces(setup: &Setup, engine: &Engine) -> Result<(), String> {
     for settings in &setup.spaces {
         let known = engine.spaces();
         if known.by_name(&settings.name).is_none_or(|space| space.settings != *settings) {
             engine.put_space(settings.clone()).map_err(|error| chain(&error))?;
         }
     }
-    Ok(engine)
+    Ok(())
 }
 
 /// Makes a folder for nobody but its owner, whatever the umask says: the store holds what the folders' own modes may

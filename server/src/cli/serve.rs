@@ -10,11 +10,11 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::open::{Setup, open, setup};
+use super::open::{Setup, open_to_serve, setup};
 use super::{Common, chain, descriptors, say, try_lines};
 use crate::app::{App, CONNECTIONS_MAX};
 use crate::config;
-use crate::indexer::{self, Plan};
+use crate::indexer;
 use crate::shutdown::{Drained, Shutdown};
 
 /// Serves over HTTP until a signal ends it.
@@ -35,7 +35,7 @@ pub(super) fn http(
         let listener =
             TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
         let bound = listener.local_addr().map_err(|error| error.to_string())?;
-        let engine = open(&setup, "serve")?;
+        let engine = open_to_serve(&setup, "serve")?;
         let app = App::new(Arc::clone(&engine), setup.config.server.clone());
         end_on_signals(&app.shutdown)?;
         say(&format!("pressmark: data in {}", setup.data_dir.display()));
@@ -52,7 +52,7 @@ pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, Stri
     descriptors::raise(1);
     let runtime = runtime()?;
     let code = runtime.block_on(async {
-        let engine = open(&setup, "stdio")?;
+        let engine = open_to_serve(&setup, "stdio")?;
         let app = App::new(Arc::clone(&engine), setup.config.server.clone());
         end_on_signals(&app.shutdown)?;
         say(&format!("pressmark: data in {}", setup.data_dir.display()));
@@ -87,11 +87,7 @@ fn index_in_background(
     bound: Option<SocketAddr>,
 ) -> tokio::task::JoinHandle<()> {
     let engine = Arc::clone(engine);
-    let plan = Plan {
-        sources: setup.sources.clone(),
-        spaces: setup.spaces.iter().map(|space| space.name.clone()).collect(),
-        folders_said: setup.folders_said,
-    };
+    let plan = setup.plan();
     let metrics = Arc::clone(&app.metrics);
     let shutdown = app.shutdown.clone();
     let unsettled = app.unsettled();

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use pressmark_index::space::{AliasClash, CacheScope, ListMode, SpaceSettings};
 
 use super::open::{open, open_existing, setup};
-use super::{Common, SpaceCommand, chain};
+use super::{Common, Failure, SpaceCommand, chain, printed};
 
 #[derive(Debug, Args)]
 pub(super) struct AddArgs {
@@ -43,11 +43,11 @@ enum List {
     None,
 }
 
-pub(super) fn run(common: &Common, command: &SpaceCommand) -> Result<ExitCode, String> {
+pub(super) fn run(common: &Common, command: &SpaceCommand) -> Result<ExitCode, Failure> {
     match command {
-        SpaceCommand::Add(arguments) => add(common, arguments),
+        SpaceCommand::Add(arguments) => Ok(add(common, arguments)?),
         SpaceCommand::List => list(common),
-        SpaceCommand::Remove { name } => remove(common, name),
+        SpaceCommand::Remove { name } => Ok(remove(common, name)?),
     }
 }
 
@@ -74,13 +74,12 @@ fn add(common: &Common, arguments: &AddArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(common: &Common) -> Result<ExitCode, String> {
+fn list(common: &Common) -> Result<ExitCode, Failure> {
     let (_, engine) = open_existing(common, "space list")?;
     let mut out = std::io::stdout().lock();
     for space in &engine.spaces().spaces {
         let (settings, count) = (&space.settings, space.resource_count());
-        writeln!(out, "{}\t{}\t{count}", settings.name, settings.uri_template)
-            .map_err(|error| format!("stdout: {error}"))?;
+        printed(writeln!(out, "{}\t{}\t{count}", settings.name, settings.uri_template))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,12 +14,7 @@ use crate::indexer::Summary;
 pub(super) fn print(engine: &Engine, bound: SocketAddr, summary: Summary) {
     let url = format!("http://{bound}/mcp");
     let count: u64 = engine.spaces().spaces.iter().map(|space| space.resource_count()).sum();
-    let failed = match summary.sources_failed {
-        0 => String::new(),
-        1 => ", 1 source could not be indexed (the reason stands above)".to_owned(),
-        count => format!(", {count} sources could not be indexed (the reasons stand above)"),
-    };
-    say(&format!("\n{count} resources are ready at {url}{failed}"));
+    say(&format!("\n{count} resources are ready at {url}{}", what_failed(summary)));
     if let Some(uri) = first_uri(engine) {
         say(&format!("\nRead one:\n  {}", curl_line(&url, &uri)));
     }
@@ -31,6 +26,21 @@ pub(super) fn print(engine: &Engine, bound: SocketAddr, summary: Summary) {
     say(&format!(
         "  Inspector    npx @modelcontextprotocol/inspector --cli {url} --transport http --method resources/list"
     ));
+}
+
+fn what_failed(summary: Summary) -> String {
+    let sources = match summary.sources_failed {
+        0 => String::new(),
+        1 => ", 1 source could not be indexed".to_owned(),
+        count => format!(", {count} sources could not be indexed"),
+    };
+    let paths = match summary.unreadable {
+        0 => String::new(),
+        1 => ", 1 file or folder could not be read".to_owned(),
+        count => format!(", {count} files or folders could not be read"),
+    };
+    let hint = if sources.is_empty() && paths.is_empty() { "" } else { " (see above)" };
+    format!("{sources}{paths}{hint}")
 }
 
 fn first_uri(engine: &Engine) -> Option<String> {

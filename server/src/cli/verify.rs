@@ -3,10 +3,12 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use super::open::open_existing;
-use super::{Common, EXIT_PARTLY, chain, say};
+use pressmark_index::verify::VerifyReport;
 
-pub(super) fn run(common: &Common) -> Result<ExitCode, String> {
+use super::open::open_existing;
+use super::{Common, EXIT_PARTLY, Failure, chain, printed, say};
+
+pub(super) fn run(common: &Common) -> Result<ExitCode, Failure> {
     let (_, engine) = open_existing(common, "verify")?;
     let terminal = std::io::stderr().is_terminal();
     let report = engine
@@ -19,14 +21,22 @@ pub(super) fn run(common: &Common) -> Result<ExitCode, String> {
     if terminal {
         say("");
     }
-    let mut out = std::io::stdout().lock();
-    let mut line = |text: &str| writeln!(out, "{text}").map_err(|error| format!("stdout: {error}"));
-    for finding in &report.findings {
-        line(finding)?;
+    let code = if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_PARTLY) };
+    match print(&report) {
+        // Whoever reads the lines may have seen enough; whoever reads the code has not.
+        Ok(()) | Err(Failure::OutputClosed) => Ok(code),
+        Err(failure) => Err(failure),
     }
-    line(&format!(
+}
+
+fn print(report: &VerifyReport) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    for finding in &report.findings {
+        printed(writeln!(out, "{finding}"))?;
+    }
+    printed(writeln!(
+        out,
         "{} resources and {} derived keys checked: {} faults",
         report.resources, report.derived_keys, report.fault_count
-    ))?;
-    Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_PARTLY) })
+    ))
 }

@@ -47,7 +47,7 @@ pub struct RawConfig {
     /// A space: one template with its settings and all resources behind it. Repeatable.
     #[serde(default)]
     pub space: Vec<RawSpace>,
-    /// A folder that is indexed and watched. Repeatable.
+    /// A folder that is brought up to date at each start. Repeatable.
     #[serde(default)]
     pub source: Vec<RawSource>,
 }
@@ -139,7 +139,7 @@ pub struct RawSource {
     /// The space of the files, whose template has `{+path}`; one that no `[[space]]` declares becomes
     /// `docs://<space>/{+path}`. Required.
     pub space: Spanned<String>,
-    /// The folder. Required.
+    /// The folder. It may be a link; beneath it links are not followed. Required.
     pub path: Spanned<String>,
     /// Files to serve, as patterns in the syntax of `.gitignore`; `[]`: all. Default: `[]`.
     #[serde(default)]

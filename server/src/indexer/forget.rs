@@ -13,7 +13,13 @@ use super::{Deletion, Plan};
 use crate::sources::FolderSource;
 
 /// Removes the spaces that are not declared any more and hold nothing but documents of folders that are not given.
-pub(super) fn remove_dropped_spaces(engine: &Engine, plan: &Plan) -> Result<(), Error> {
+///
+/// Comes before the declared spaces are put in, so that a space may be renamed, and before anything is served: what the
+/// operator took away is not shown again.
+///
+/// # Errors
+/// `Corrupt`, `Poisoned`, `Io`.
+pub fn remove_dropped_spaces(engine: &Engine, plan: &Plan) -> Result<(), Error> {
     let mut from_folders: HashMap<SpaceId, u64> = HashMap::new();
     for source_id in other_sources(engine, plan)? {
         engine.each_of_source(source_id, |uri| {
@@ -29,7 +35,7 @@ pub(super) fn remove_dropped_spaces(engine: &Engine, plan: &Plan) -> Result<(), 
         if only_folders && !plan.spaces.contains(name) {
             let removed = engine.remove_space(name)?;
             tracing::info!(
-                "removed the space `{name}` with {removed} documents: its folder is no longer given"
+                "removed the space `{name}` and its documents ({removed}): its folder is no longer given"
             );
         }
     }

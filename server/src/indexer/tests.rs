@@ -18,7 +18,7 @@ use pressmark_index::writer::Durability;
 use tempfile::TempDir;
 
 use super::pass::Pass;
-use super::{Plan, Summary, run};
+use super::{Plan, Summary, remove_dropped_spaces, run};
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
 use crate::sources::{FolderSource, ScanReport, Scanned, folder_settings};
@@ -63,6 +63,9 @@ impl Library {
             let (space, folder) = source.split_once('=').unwrap();
             plan.sources.push(FolderSource::new(space, self.path(folder)));
             plan.spaces.insert(space.to_owned());
+        }
+        remove_dropped_spaces(&self.engine, &plan).unwrap();
+        for space in &plan.spaces {
             let settings = folder_settings(space, None);
             let known = self.engine.spaces();
             if known.by_name(space).is_none_or(|space| space.settings != settings) {
@@ -96,7 +99,7 @@ impl Library {
 
 #[track_caller]
 fn check(library: &Library, sources: &[&str], failed: usize, wanted: &Expect) {
-    assert_eq!(library.start(sources), Summary { sources_failed: failed });
+    assert_eq!(library.start(sources), Summary { sources_failed: failed, unreadable: 0 });
     wanted.assert_eq(&library.served());
 }
 
@@ -279,6 +282,7 @@ fn spaces_whose_folders_are_no_longer_given_are_removed() {
 fn a_store_without_folders_said_is_served_as_it_is() {
     let library = Library::new(&["pa/a"]);
     library.start(&["pa=pa"]);
+    remove_dropped_spaces(&library.engine, &Plan::default()).unwrap();
     run(&library.engine, &Plan::default(), &Metrics::new(), &Shutdown::new());
     expect!["pa: docs://pa/a (pa/a, v1)"].assert_eq(&library.served());
 }

@@ -26,12 +26,9 @@ const FILE_FLAGS: OFlags = OFlags::RDONLY
 /// An open folder.
 pub(super) struct Folder(OwnedFd);
 
-/// Which folder it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FolderIdentity {
-    device: u64,
-    inode: u64,
-}
+/// Which folder it is: the bytes of device and inode, whose widths are the system's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FolderIdentity(Vec<u8>);
 
 /// What an entry of a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +85,7 @@ impl Folder {
     /// Device and inode: what tells this folder from every other, whichever path led to it.
     pub(super) fn identity(&self) -> io::Result<FolderIdentity> {
         let stat = rustix::fs::fstat(&self.0)?;
-        Ok(FolderIdentity { device: stat.st_dev, inode: stat.st_ino })
+        Ok(FolderIdentity([&stat.st_dev.to_be_bytes()[..], &stat.st_ino.to_be_bytes()].concat()))
     }
 
     /// The names of all entries, sorted by their bytes. A folder that was removed holds nothing.

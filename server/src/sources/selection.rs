@@ -9,15 +9,12 @@ use super::pattern::Pattern;
 use super::secrets::secret_rule;
 use super::{FolderSource, SourceError};
 
-/// As many folders as a rule for secrets names.
-const NAMES_ABOVE: usize = 1;
-
 /// A source's patterns, parsed.
 #[derive(Debug)]
 pub(super) struct Selection {
     include: Vec<Rc<Pattern>>,
     exclude: Vec<Pattern>,
-    /// The last names of the root's path, each with a slash: rules that name a folder hold for `~/.kube` as a root too.
+    /// The root's own name with a slash: rules that name a folder hold for `~/.kube` as a root too.
     above: String,
 }
 
@@ -43,11 +40,9 @@ pub(super) enum FileVerdict {
 impl Selection {
     pub(super) fn new(source: &FolderSource) -> Result<Self, SourceError> {
         let include = Pattern::parse_all(&source.include)?.into_iter().map(Rc::new).collect();
-        let names: Vec<_> = source.root.iter().rev().take(NAMES_ABOVE).collect();
-        let above = names.iter().rev().fold(String::new(), |above, name| {
-            format!("{above}{}/", name.to_string_lossy().trim_matches('/'))
-        });
-        let above = above.trim_start_matches('/').to_owned();
+        let root = source.root.canonicalize().unwrap_or_else(|_| source.root.clone());
+        let above =
+            root.file_name().map(|name| format!("{}/", name.to_string_lossy())).unwrap_or_default();
         Ok(Self { include, exclude: Pattern::parse_all(&source.exclude)?, above })
     }
 

@@ -135,8 +135,8 @@ impl Entry {
 
     /// Whether the folder, which lies in this one, holds a store. No pattern brings it back.
     fn is_left_out_always(&self, folder: &Folder) -> io::Result<bool> {
-        let own = match self.data_dir {
-            Some(data_dir) => folder.identity()? == data_dir,
+        let own = match &self.data_dir {
+            Some(data_dir) => folder.identity()? == *data_dir,
             None => false,
         };
         Ok(own || is_store(folder))
@@ -252,7 +252,7 @@ impl Walk<'_> {
         }
         let ignored = std::mem::take(&mut entry.ignored);
         let selection = entry.selection.clone();
-        let (depth, data_dir) = (entry.depth + 1, entry.data_dir);
+        let (depth, data_dir) = (entry.depth + 1, entry.data_dir.clone());
         let mut below = Entry { folder, relative, depth, selection, data_dir, way, ignored };
         let flow = self.folder(&mut below);
         entry.ignored = below.ignored;

@@ -410,7 +410,8 @@ fn secrets_of_tools_are_left_out() {
 #[test]
 fn a_rule_with_a_folder_holds_when_that_folder_is_the_root() {
     let folder = tree(&[(".kube/config", "kind: Config\n"), (".kube/notes.md", "")]);
-    let mut source = source(&folder.path().join(".kube"));
+    std::os::unix::fs::symlink(".kube", folder.path().join("cluster")).unwrap();
+    let mut source = source(&folder.path().join("cluster"));
     assert_eq!(served(&source, &[("config", "")]), "notes.md");
     source.include = vec!["config".to_owned()];
     assert_eq!(served(&source, &[("config", "")]), "config");
