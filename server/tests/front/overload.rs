@@ -25,16 +25,27 @@ async fn run(pool: &EnginePool) -> Answer {
     pool.run(work(pool), Instant::now() + Duration::from_secs(30)).await
 }
 
-/// On a runtime of one thread the first work has its thread, but nobody can wait for it yet: the
-/// order of what happens is fixed.
-#[tokio::test]
-async fn work_beyond_the_queue_is_refused_with_its_id() {
+/// The runtime's only thread for blocking work is held until the third work was refused: the order
+/// of what happens is fixed.
+#[test]
+fn work_beyond_the_queue_is_refused_with_its_id() {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build();
     let dir = tempfile::tempdir().unwrap();
     let metrics = Arc::new(Metrics::new());
     let config = EnginePoolConfig { threads_max: 1, queue_max: 1 };
     let mcp = Arc::new(mcp(collection(dir.path())));
     let pool = EnginePool::new(mcp, &config, Arc::clone(&metrics));
-    let (first, second, third) = tokio::join!(biased; run(&pool), run(&pool), run(&pool));
+    let (first, second, third) = runtime.unwrap().block_on(async {
+        let (release, released) = std::sync::mpsc::sync_channel::<()>(0);
+        tokio::task::spawn_blocking(move || released.recv());
+        let last = async {
+            let third = run(&pool).await;
+            drop(release);
+            third
+        };
+        tokio::join!(biased; run(&pool), run(&pool), last)
+    });
     assert_eq!((first.code, second.code), (None, None));
     assert_eq!(third.status, 503);
     let reply: serde_json::Value = serde_json::from_slice(&third.body.unwrap()).unwrap();
