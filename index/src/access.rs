@@ -77,6 +77,14 @@ impl Access {
         }
     }
 
+    /// Whether the caller may pass an ACL at all.
+    pub fn has_groups(&self) -> bool {
+        match &self.groups {
+            Groups::Every => true,
+            Groups::These(groups) => !groups.is_empty(),
+        }
+    }
+
     /// Whether ACLs do not bind this caller.
     pub fn passes_every_acl(&self) -> bool {
         self.groups == Groups::Every

@@ -12,6 +12,8 @@ use crate::store::{Cf, Store};
 
 /// How many different ACLs a store may hold; each costs memory for its group names.
 const ACL_COUNT_MAX: usize = 1_000_000;
+/// Bytes of a group's name.
+pub(crate) const ACL_GROUP_BYTES_MAX: usize = 1_024;
 /// How many groups one ACL may name.
 pub(crate) const ACL_GROUPS_MAX: usize = 10_000;
 
@@ -62,6 +64,11 @@ impl AclTable {
             return Ok(true);
         }
         Ok(self.groups(acl)?.is_none_or(|groups| access.passes_acl(&groups)))
+    }
+
+    /// Takes the ACLs of a store that was opened anew.
+    pub(crate) fn replace(&self, other: AclTable) {
+        *self.groups.write() = other.groups.into_inner();
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::access::Access;
 use crate::error::{Error, ErrorKind, Result};
 use crate::resource::Binding;
 use crate::space::{AliasClash, CacheScope, ListMode, SpaceId, SpaceSettings};
 use crate::store::codec::{Reader, Writer};
+use crate::store::key::meta;
 use crate::store::value::Counts;
+use crate::store::{Cf, Store};
 use crate::uri_template::{TemplateMatcher, TemplateSet, UriTemplate};
 
 /// Up to this many resources, `ListMode::Auto` lists all of a space.
@@ -54,20 +57,29 @@ impl Space {
         self.counts.resources.load(Ordering::Relaxed)
     }
 
+    /// How many of them have no ACL.
+    pub fn open_count(&self) -> u64 {
+        self.resource_count().saturating_sub(self.counts.restricted.load(Ordering::Relaxed))
+    }
+
     /// Whether any of them has an ACL.
     pub fn has_restricted(&self) -> bool {
         self.counts.restricted.load(Ordering::Relaxed) > 0
     }
 
-    /// `cacheScope` of a reply that shows only what is visible without an ACL.
+    /// `cacheScope` of replies about the space: private as soon as anything in it has an ACL.
     pub fn cache_scope(&self) -> CacheScope {
         if self.has_restricted() { CacheScope::Private } else { self.settings.cache_scope }
     }
 
     /// Whether `resources/list` shows only pinned resources and the root folder.
-    pub(crate) fn lists_pinned_only(&self) -> bool {
+    ///
+    /// Decided on what the caller may see, as far as the counters tell: hidden resources change nothing for a caller
+    /// without groups.
+    pub(crate) fn lists_pinned_only(&self, access: &Access) -> bool {
+        let count = if access.has_groups() { self.resource_count() } else { self.open_count() };
         match self.settings.list {
-            ListMode::Auto => self.resource_count() > AUTO_LIST_RESOURCES_MAX,
+            ListMode::Auto => count > AUTO_LIST_RESOURCES_MAX,
             ListMode::Pinned => true,
             ListMode::All | ListMode::None => false,
         }
@@ -128,6 +140,24 @@ impl SpaceCatalog {
         let templates =
             TemplateSet::new(spaces.iter().map(|space| (space.id, Arc::clone(&space.matcher))));
         SpaceCatalog { spaces, removing, templates }
+    }
+
+    /// The spaces of a store, with their counters.
+    pub(crate) fn load(store: &Store) -> Result<SpaceCatalog> {
+        let view = store.view();
+        let mut scan = view.scan(Cf::Spaces, b"", b"")?;
+        let mut spaces = Vec::new();
+        while let Some((space_key, value)) = scan.item()? {
+            let id = SpaceId(Reader::new(space_key, "space key").u32()?);
+            let (settings, removing) = decode_settings(value)?;
+            let space = Space::new(id, settings, removing)?;
+            if let Some(counts) = view.get(Cf::Meta, &meta::counts(id))? {
+                space.set_counts(Counts::decode(&counts)?);
+            }
+            spaces.push(Arc::new(space));
+            scan.advance();
+        }
+        Ok(SpaceCatalog::new(spaces))
     }
 
     /// A space by number.

@@ -14,6 +14,9 @@ use crate::store::codec::Reader;
 /// The key in `_meta` under which the stored URI stands when it was asked in another spelling.
 const STORED_URI: &str = "pressmark/storedUri";
 
+/// `_meta` of the last entry of a folder's listing that was cut at its bound.
+const TRUNCATED: &[u8] = b",\"_meta\":{\"pressmark/truncated\":true}";
+
 /// What a read found.
 #[derive(Debug)]
 pub struct Contents {
@@ -130,7 +133,9 @@ impl Contents {
                 out.extend_from_slice(escaped);
                 out.extend_from_slice(b"\"}");
             }
-            Found::Folder { entries, .. } => write_folder(entries, out),
+            Found::Folder { entries, truncated } => {
+                write_folder(entries, *truncated && fields.meta, out);
+            }
         }
         out.push(b']');
         Ok(())
@@ -209,12 +214,15 @@ fn write_meta(stored_uri: Option<&str>, meta: Option<&[u8]>, out: &mut Vec<u8>) 
     out.extend_from_slice(own);
 }
 
-fn write_folder(entries: &[FolderEntry], out: &mut Vec<u8>) {
+fn write_folder(entries: &[FolderEntry], mark_truncated: bool, out: &mut Vec<u8>) {
     for (number, entry) in entries.iter().enumerate() {
         if number > 0 {
             out.push(b',');
         }
         write_uri(&entry.uri, out);
+        if mark_truncated && number + 1 == entries.len() {
+            out.extend_from_slice(TRUNCATED);
+        }
         if let Some(mime_type) = &entry.mime_type {
             out.extend_from_slice(b",\"mimeType\":");
             json_text::string_into(mime_type, out);

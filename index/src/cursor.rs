@@ -1,12 +1,15 @@
 //! Cursors of lists: where the next page begins, opaque and authenticated. A keyset position needs no
 //! state on the server and skips or repeats nothing that did not change.
+//!
+//! A position may be the key of a resource that the caller may not see, so it is encrypted too: the authentication
+//! code of the plain text is the nonce of the key stream (the construction of RFC 5297, with BLAKE3 as both functions).
 
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of the store's secret.
 pub(crate) const SECRET_BYTES: usize = 32;
 const MAC_BYTES: usize = 16;
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Longer ones are not ours: a position is a list key, whose URI is bounded.
 const CURSOR_CHARS_MAX: usize = 16 * 1024;
 
@@ -19,11 +22,11 @@ pub(crate) enum List {
 
 /// A cursor that continues after `position`.
 pub(crate) fn encode(secret: &[u8; SECRET_BYTES], list: List, position: &[u8]) -> String {
-    let mut bytes = Vec::with_capacity(2 + position.len() + MAC_BYTES);
-    bytes.extend_from_slice(&[VERSION, list as u8]);
-    bytes.extend_from_slice(position);
-    let mac = mac(secret, &bytes);
+    let mac = mac(secret, list, position);
+    let mut bytes = Vec::with_capacity(1 + MAC_BYTES + position.len());
+    bytes.push(VERSION);
     bytes.extend_from_slice(&mac);
+    bytes.extend(key_stream(secret, &mac, position.len()).iter().zip(position).map(|(a, b)| a ^ b));
     base64_simd::URL_SAFE_NO_PAD.encode_to_string(bytes)
 }
 
@@ -44,21 +47,34 @@ pub(crate) fn decode(secret: &[u8; SECRET_BYTES], list: List, cursor: &str) -> R
     if base64_simd::URL_SAFE_NO_PAD.encode_to_string(&bytes) != cursor {
         return Err(invalid());
     }
-    let split = bytes.len().checked_sub(MAC_BYTES).ok_or_else(invalid)?;
-    let (signed, given) = bytes.split_at_checked(split).ok_or_else(invalid)?;
-    // `blake3::Hash` compares in constant time; this is its truncation, compared without an early end.
-    let difference = mac(secret, signed).iter().zip(given).fold(0, |sum, (a, b)| sum | (a ^ b));
-    match signed {
-        [VERSION, kind, position @ ..] if difference == 0 && *kind == list as u8 => {
-            Ok(position.to_vec())
-        }
-        _ => Err(invalid()),
-    }
+    let Some((&VERSION, rest)) = bytes.split_first() else { return Err(invalid()) };
+    let (given, hidden) = rest.split_first_chunk::<MAC_BYTES>().ok_or_else(invalid)?;
+    let stream = key_stream(secret, given, hidden.len());
+    let position: Vec<u8> = stream.iter().zip(hidden).map(|(a, b)| a ^ b).collect();
+    // Compared without an early end, so that time does not tell how much of a guess is right.
+    let difference =
+        mac(secret, list, &position).iter().zip(given).fold(0, |sum, (a, b)| sum | (a ^ b));
+    if difference == 0 { Ok(position) } else { Err(invalid()) }
 }
 
-fn mac(secret: &[u8; SECRET_BYTES], bytes: &[u8]) -> [u8; MAC_BYTES] {
+fn key_stream(secret: &[u8; SECRET_BYTES], nonce: &[u8; MAC_BYTES], length: usize) -> Vec<u8> {
+    let mut stream = vec![0; length];
+    blake3::Hasher::new_keyed(secret)
+        .update(b"stream")
+        .update(nonce)
+        .finalize_xof()
+        .fill(&mut stream);
+    stream
+}
+
+fn mac(secret: &[u8; SECRET_BYTES], list: List, position: &[u8]) -> [u8; MAC_BYTES] {
     let mut mac = [0; MAC_BYTES];
-    blake3::Hasher::new_keyed(secret).update(bytes).finalize_xof().fill(&mut mac);
+    blake3::Hasher::new_keyed(secret)
+        .update(b"mac")
+        .update(&[VERSION, list as u8])
+        .update(position)
+        .finalize_xof()
+        .fill(&mut mac);
     mac
 }
 
@@ -68,6 +84,18 @@ mod tests {
     use proptest::prelude::*;
 
     const SECRET: [u8; SECRET_BYTES] = [7; SECRET_BYTES];
+
+    #[test]
+    fn a_cursor_shows_nothing_of_its_position() {
+        let cursor = encode(&SECRET, List::Resources, b"docs://h/secret");
+        let bytes = base64_simd::URL_SAFE_NO_PAD.decode_to_vec(&cursor).unwrap();
+        assert!(memchr::memmem::find(&bytes, b"secret").is_none());
+        assert_eq!(
+            cursor,
+            encode(&SECRET, List::Resources, b"docs://h/secret"),
+            "pages can be cached"
+        );
+    }
 
     #[test]
     fn only_our_own_cursors_are_taken() {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Access;
-use crate::acl::AclTable;
-use crate::apply::WriterState;
-use crate::catalog::{Space, SpaceCatalog, decode_settings};
+use crate::catalog::SpaceCatalog;
 use crate::change_log::{self, LogRange};
 use crate::cursor::SECRET_BYTES;
 use crate::error::{Error, ErrorKind, Result};
@@ -18,15 +16,18 @@ use crate::lock::DataDirLock;
 use crate::mutation::{Applied, Change, Mutation};
 use crate::prepare;
 use crate::read::{ReadOutcome, ReadRequest};
+use crate::recovery::Recovery;
+use crate::remove_space::finish_removals;
+use crate::resource::UnixMillis;
 use crate::resource_uri;
 use crate::shared::Shared;
 use crate::space::{SpaceId, SpaceSettings};
 use crate::store::codec::Reader;
 use crate::store::key::{self, meta};
-use crate::store::value::{Counts, read_visibility};
+use crate::store::value::read_visibility;
 use crate::store::{Cf, Store};
 use crate::verify::{self, VerifyReport};
-use crate::writer::{Done, Durability, Prepared, Work, Writer, remove_space};
+use crate::writer::{Done, Durability, Prepared, Work, Writer};
 
 /// The format that this program writes; see `docs/storage-format.md`.
 pub const FORMAT_VERSION: u32 = 1;
@@ -63,8 +64,10 @@ pub struct Engine {
 pub struct Health {
     /// Whether commits are taken.
     pub writable: bool,
-    /// Why not.
+    /// Why not: what failed, and what stands in the way of writing again.
     pub reason: Option<String>,
+    /// Since when not, in milliseconds since 1970.
+    pub since: Option<UnixMillis>,
 }
 
 /// Figures of the store.
@@ -104,7 +107,10 @@ impl Engine {
     /// # Errors
     /// `Locked` when another process owns it, `UnknownFormat` when a newer program wrote it, `Corrupt`, `Io`.
     pub fn open(data_dir: &Path, options: &EngineOptions) -> Result<Engine> {
-        std::fs::create_dir_all(data_dir).map_err(|source| {
+        // The store holds what not every user of the machine may read.
+        let mut private = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+        private.recursive(true).create(data_dir).map_err(|source| {
             Error::new(
                 ErrorKind::Io,
                 data_dir.display().to_string(),
@@ -115,19 +121,12 @@ impl Engine {
         let lock = DataDirLock::acquire(data_dir, &options.owner)?;
         let store = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
         let secret = open_format(&store, data_dir)?;
-        let acls = AclTable::load(&store)?;
-        let catalog = Arc::new(load_catalog(&store)?);
         let hot = HotValues::new(options.hot_cache_bytes);
-        let shared = Arc::new(Shared::new(store, acls, hot, Arc::clone(&catalog)));
-        let mut state =
-            WriterState::load(&shared.store, &shared.acls, catalog, options.change_log_retention)?;
-        shared.publish(&mut state);
-        let interrupted: Vec<String> =
-            state.catalog.removing().iter().map(|space| space.settings.name.clone()).collect();
-        for name in interrupted {
-            remove_space(&shared, &mut state, &name, true)?;
-        }
-        let writer = Writer::start(&shared, state, options.durability)?;
+        let (shared, mut state) = Shared::load(store, hot, options.change_log_retention)?;
+        let shared = Arc::new(shared);
+        finish_removals(&shared, &mut state);
+        let recovery = Recovery::new(data_dir, options.change_log_retention);
+        let writer = Writer::start(&shared, state, recovery, options.durability)?;
         Ok(Engine { writer, shared, secret, _lock: lock })
     }
 
@@ -187,7 +186,7 @@ impl Engine {
     /// `LimitExceeded` when some of them are no longer kept, `Corrupt`, `Io`.
     pub fn changes_after(&self, sequence: u64, count_max: usize) -> Result<Vec<Change>> {
         change_log::read_after(
-            &self.shared.store,
+            &self.shared.store(),
             &self.shared.acls,
             self.shared.log_range(),
             sequence,
@@ -202,7 +201,7 @@ impl Engine {
     pub fn source_fingerprint(&self, source_id: u64, uri: &str) -> Result<Option<Vec<u8>>> {
         Ok(self
             .shared
-            .store
+            .store()
             .get(Cf::Sources, &key::source(source_id, uri))?
             .map(|value| value.to_vec()))
     }
@@ -216,7 +215,8 @@ impl Engine {
         source_id: u64,
         mut visit: impl FnMut(&str) -> Result<()>,
     ) -> Result<()> {
-        let view = self.shared.store.view();
+        let store = self.shared.store();
+        let view = store.view();
         let prefix = key::source(source_id, "");
         let mut scan = view.scan(Cf::Sources, &prefix, &prefix)?;
         while let Some((source_key, _)) = scan.item()? {
@@ -231,7 +231,8 @@ impl Engine {
     /// # Errors
     /// `Corrupt`, `Io`.
     pub fn source_ids(&self) -> Result<Vec<u64>> {
-        let view = self.shared.store.view();
+        let store = self.shared.store();
+        let view = store.view();
         let mut scan = view.scan(Cf::Sources, b"", b"")?;
         let mut ids = Vec::new();
         while let Some((source_key, _)) = scan.item()? {
@@ -250,7 +251,8 @@ impl Engine {
     /// # Errors
     /// `Corrupt`, `Io`.
     pub fn space_of(&self, uri: &str) -> Result<Option<SpaceId>> {
-        let value = self.shared.store.get(Cf::Contents, uri.as_bytes())?;
+        let store = self.shared.store();
+        let value = store.get(Cf::Contents, uri.as_bytes())?;
         value.map(|value| read_visibility(&value).map(|(space, _)| space)).transpose()
     }
 
@@ -282,7 +284,9 @@ impl Engine {
     /// refused leaves no trace and does not keep the others out.
     ///
     /// # Errors
-    /// `LimitExceeded` for too many at once, `Poisoned`, `Io`: then none of them was applied.
+    /// `LimitExceeded` for too many at once, `Poisoned` while writes are refused, `Corrupt`: then none of them was
+    /// applied. `Io`: the write failed; whether the mutations are in the store shows when writing works again. Send
+    /// them again then: what is there already stays as it is.
     pub fn commit(&self, mutations: Vec<Mutation>) -> Result<Vec<Result<Applied>>> {
         match self.submit(mutations, None)? {
             Committed::Now(results) => Ok(results),
@@ -326,10 +330,15 @@ impl Engine {
 
     // === operating ===
 
-    /// Whether commits are taken.
+    /// Whether commits are taken. After a failed write they are not, until writing works again; that is tried each
+    /// second at first, each half minute later.
     pub fn health(&self) -> Health {
-        let reason = self.shared.poisoned();
-        Health { writable: reason.is_none(), reason }
+        match self.shared.refusal() {
+            None => Health { writable: true, reason: None, since: None },
+            Some(refusal) => {
+                Health { writable: false, reason: Some(refusal.text()), since: Some(refusal.since) }
+            }
+        }
     }
 
     /// What is kept of the change log.
@@ -344,14 +353,14 @@ impl Engine {
     pub fn stats(&self) -> Result<Stats> {
         let disk_bytes = Cf::ALL
             .iter()
-            .map(|cf| Ok((cf.name(), self.shared.store.disk_bytes(*cf)?)))
+            .map(|cf| Ok((cf.name(), self.shared.store().disk_bytes(*cf)?)))
             .collect::<Result<Vec<_>>>()?;
         Ok(Stats {
             resources: self.spaces().spaces.iter().map(|space| space.resource_count()).sum(),
             log: self.shared.log_range(),
             acls: self.shared.acls.len(),
             disk_bytes,
-            cache_bytes: self.shared.store.cache_bytes(),
+            cache_bytes: self.shared.store().cache_bytes(),
             hot_values: self.shared.hot.size(),
         })
     }
@@ -361,7 +370,7 @@ impl Engine {
     /// # Errors
     /// `Io`.
     pub fn flush(&self) -> Result<()> {
-        self.shared.store.flush()
+        self.shared.store().flush()
     }
 
     /// Checks every derived key against the truth; `progress` is called with the number of resources checked.
@@ -424,21 +433,4 @@ fn open_format(store: &Store, data_dir: &Path) -> Result<[u8; SECRET_BYTES]> {
     batch.put(Cf::Meta, meta::CURSOR_SECRET, &secret)?;
     store.write(batch, true)?;
     Ok(secret)
-}
-
-fn load_catalog(store: &Store) -> Result<SpaceCatalog> {
-    let view = store.view();
-    let mut scan = view.scan(Cf::Spaces, b"", b"")?;
-    let mut spaces = Vec::new();
-    while let Some((space_key, value)) = scan.item()? {
-        let id = SpaceId(Reader::new(space_key, "space key").u32()?);
-        let (settings, removing) = decode_settings(value)?;
-        let space = Space::new(id, settings, removing)?;
-        if let Some(counts) = view.get(Cf::Meta, &meta::counts(id))? {
-            space.set_counts(Counts::decode(&counts)?);
-        }
-        spaces.push(Arc::new(space));
-        scan.advance();
-    }
-    Ok(SpaceCatalog::new(spaces))
 }

@@ -1,6 +1,7 @@
 //! The engine's one error type: what kind of fault, about which thing, and what is wrong with it.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What kind of fault an [`Error`] is. Callers decide by kind; people read the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,7 +26,7 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system or RocksDB could not read or write.
     Io,
-    /// A write failed earlier; the store refuses writes and goes on reading.
+    /// A write failed; the store refuses writes until writing works again, and goes on reading.
     Poisoned,
     /// The engine is shutting down.
     Closed,
@@ -36,12 +37,12 @@ pub enum ErrorKind {
 }
 
 /// A fault of the engine. `Display` prints the subject and the fault, never its source.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Error {
     kind: ErrorKind,
     subject: String,
     detail: String,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 /// The engine's result.
@@ -59,7 +60,7 @@ impl Error {
         mut self,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        self.source = Some(source.into());
+        self.source = Some(Arc::from(source.into()));
         self
     }
 
@@ -71,6 +72,14 @@ impl Error {
     /// The thing it is about.
     pub fn subject(&self) -> &str {
         &self.subject
+    }
+
+    /// The error with the fault that caused it: RocksDB's text names the file.
+    pub(crate) fn with_cause(&self) -> String {
+        match &self.source {
+            Some(source) => format!("{self}: {source}"),
+            None => self.to_string(),
+        }
     }
 
     /// What is wrong, without the subject.

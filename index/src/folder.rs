@@ -11,14 +11,20 @@ use crate::error::Result;
 use crate::read::ReadRequest;
 use crate::shared::Shared;
 use crate::space::CacheScope;
+use crate::store::value::read_visibility;
 use crate::store::{Cf, View, key};
 
 /// A listing shows at most this many children; what is beyond is found by completion and search.
 pub const FOLDER_ENTRIES_MAX: usize = 1_000;
-/// How many records are looked at to find out whether a caller may see anything in a folder.
-const VISIBILITY_PROBES_MAX: usize = 10_000;
+/// One listing looks at this many records at most, whatever the caller may see of them.
+const LOOKED_AT_MAX: usize = 20_000;
 /// The descriptive line of an entry is cut here, in characters.
 const LINE_CHARS_MAX: usize = 240;
+
+/// What may be looked at to find out whether a space shows anything at all.
+pub(crate) fn visibility_budget() -> usize {
+    LOOKED_AT_MAX
+}
 
 /// The children of the asked URI; `None` when the caller may see nothing beneath it.
 pub(crate) fn read(
@@ -31,76 +37,85 @@ pub(crate) fn read(
     let Some(prefix) = folder_prefix(uri) else {
         return Ok(None);
     };
-    let mut listing =
-        Listing { entries: Vec::new(), bytes: 0, space: None, cache_scope: CacheScope::Public };
+    let mut listing = Listing { entries: Vec::new(), bytes: 0, spaces: Vec::new(), private: false };
+    let mut budget = LOOKED_AT_MAX;
     let mut truncated = false;
     let mut scan = view.scan(Cf::Descriptors, prefix.as_bytes(), prefix.as_bytes())?;
     while let Some((found, value)) = scan.item()? {
-        let child = std::str::from_utf8(found).unwrap_or_default();
-        let rest = child.get(prefix.len()..).unwrap_or_default();
-        if listing.entries.len() >= FOLDER_ENTRIES_MAX || listing.bytes > request.bytes_max {
+        if listing.entries.len() >= FOLDER_ENTRIES_MAX
+            || listing.bytes > request.bytes_max
+            || budget == 0
+        {
             truncated = true;
             break;
         }
-        match rest.split_once('/').filter(|(name, _)| !name.contains(['?', '#'])) {
-            Some((name, _)) => {
-                let folder = format!("{prefix}{name}/");
-                let visible = first_visible(shared, view, catalog, &folder, request.access)?;
-                listing.add(
-                    visible,
-                    FolderEntry {
-                        uri: folder.clone(),
-                        mime_type: Some(FOLDER_MIME_TYPE.to_owned()),
-                        line: String::new(),
-                    },
-                );
-                match key::after_prefix(folder.as_bytes()) {
-                    Some(next) => scan.seek(&next),
-                    None => break,
-                }
+        let child = std::str::from_utf8(found).unwrap_or_default();
+        let rest = child.get(prefix.len()..).unwrap_or_default();
+        if let Some((name, _)) = rest.split_once('/').filter(|(name, _)| !name.contains(['?', '#']))
+        {
+            let folder = format!("{prefix}{name}/");
+            let visible =
+                first_visible(shared, view, catalog, &folder, request.access, &mut budget)?;
+            if let Some((space, scope)) = visible {
+                listing.add(&space, scope, folder_entry(&folder));
             }
-            None => {
+            match key::after_prefix(folder.as_bytes()) {
+                Some(next) => scan.seek(&next),
+                None => break,
+            }
+        } else {
+            budget -= 1;
+            let (space, acl) = read_visibility(value)?;
+            if let Some((space, scope)) =
+                shared.visible(catalog, space, acl, child, request.access)?
+            {
                 let descriptor = Descriptor::from_stored(value.to_vec())?;
-                let (space, acl) = descriptor.visibility()?;
-                let visible = shared.visible(catalog, space, acl, child, request.access)?;
-                listing.add(
-                    visible.map(|(space, scope)| (Arc::clone(space), scope)),
-                    FolderEntry {
-                        uri: child.to_owned(),
-                        mime_type: descriptor.mime_type(),
-                        line: descriptive_line(&descriptor),
-                    },
-                );
-                scan.advance();
+                let entry = FolderEntry {
+                    uri: child.to_owned(),
+                    mime_type: descriptor.mime_type(),
+                    line: descriptive_line(&descriptor),
+                };
+                listing.add(space, scope, entry);
             }
+            scan.advance();
         }
     }
-    let Listing { entries, space, cache_scope, .. } = listing;
-    Ok(space.map(|space| {
-        // Whether a folder is there depends on the caller as soon as anything in the space is restricted.
-        let cache_scope = if space.has_restricted() { CacheScope::Private } else { cache_scope };
-        Contents { space, cache_scope, found: Found::Folder { entries, truncated }, chunk_reads: 0 }
-    }))
+    Ok(listing.contents(truncated))
+}
+
+fn folder_entry(uri: &str) -> FolderEntry {
+    FolderEntry {
+        uri: uri.to_owned(),
+        mime_type: Some(FOLDER_MIME_TYPE.to_owned()),
+        line: String::new(),
+    }
 }
 
 struct Listing {
     entries: Vec<FolderEntry>,
     bytes: usize,
-    space: Option<Arc<Space>>,
-    cache_scope: CacheScope,
+    /// The spaces that the entries belong to.
+    spaces: Vec<Arc<Space>>,
+    private: bool,
 }
 
 impl Listing {
-    fn add(&mut self, visible: Option<(Arc<Space>, CacheScope)>, entry: FolderEntry) {
-        let Some((space, cache_scope)) = visible else {
-            return;
-        };
-        if cache_scope == CacheScope::Private {
-            self.cache_scope = CacheScope::Private;
+    fn add(&mut self, space: &Arc<Space>, scope: CacheScope, entry: FolderEntry) {
+        // Whether a folder is there depends on the caller as soon as anything in the space is restricted.
+        self.private |= scope == CacheScope::Private || space.has_restricted();
+        if !self.spaces.iter().any(|known| known.id == space.id) {
+            self.spaces.push(Arc::clone(space));
         }
-        self.space.get_or_insert(space);
         self.bytes += entry.uri.len() + entry.line.len();
         self.entries.push(entry);
+    }
+
+    /// The listing, fresh as long as the least fresh of its spaces; `None` without an entry.
+    fn contents(self, truncated: bool) -> Option<Contents> {
+        let space = self.spaces.into_iter().min_by_key(|space| space.settings.ttl)?;
+        let cache_scope = if self.private { CacheScope::Private } else { CacheScope::Public };
+        let found = Found::Folder { entries: self.entries, truncated };
+        Some(Contents { space, cache_scope, found, chunk_reads: 0 })
     }
 }
 
@@ -113,21 +128,24 @@ fn folder_prefix(uri: &str) -> Option<String> {
     Some(if uri.ends_with('/') { uri.to_owned() } else { format!("{uri}/") })
 }
 
-/// The space of the first resource beneath a prefix that the caller may see.
+/// The space of the first resource beneath a prefix that the caller may see; looks at `budget` records at most and
+/// takes off what it looked at.
 pub(crate) fn first_visible(
     shared: &Shared,
     view: &View<'_>,
     catalog: &SpaceCatalog,
     prefix: &str,
     access: &Access,
+    budget: &mut usize,
 ) -> Result<Option<(Arc<Space>, CacheScope)>> {
     let mut scan = view.scan(Cf::Descriptors, prefix.as_bytes(), prefix.as_bytes())?;
-    for _ in 0..VISIBILITY_PROBES_MAX {
+    while *budget > 0 {
+        *budget -= 1;
         let Some((found, value)) = scan.item()? else {
             break;
         };
         let uri = std::str::from_utf8(found).unwrap_or_default();
-        let (space, acl) = crate::store::value::read_visibility(value)?;
+        let (space, acl) = read_visibility(value)?;
         if let Some((space, cache_scope)) = shared.visible(catalog, space, acl, uri, access)? {
             return Ok(Some((Arc::clone(space), cache_scope)));
         }

@@ -94,6 +94,11 @@ impl HotValues {
         }
     }
 
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        self.cache.clear();
+    }
+
     /// Bytes and entries that are kept.
     pub(crate) fn size(&self) -> (u64, usize) {
         (self.cache.weight(), self.cache.len())

@@ -75,6 +75,8 @@ mod folder;
 mod hot_values;
 mod lock;
 mod prepare;
+mod recovery;
+mod remove_space;
 mod shared;
 mod slice;
 mod store;

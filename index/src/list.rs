@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder;
 use crate::shared::Shared;
 use crate::space::{CacheScope, ListMode, SpaceId};
-use crate::store::value::decode_list_acl;
+use crate::store::value::{AclId, decode_list_acl};
 use crate::store::{Cf, View, key};
 
 /// How much a page holds at most.
@@ -60,26 +60,35 @@ impl Shared {
         access: &Access,
         bounds: PageBounds,
     ) -> Result<ListPage> {
-        let after =
-            cursor.map(|cursor| cursor::decode(secret, List::Resources, cursor)).transpose()?;
+        let after = match cursor {
+            None => None,
+            Some(cursor) => {
+                Some(Position::decode(&cursor::decode(secret, List::Resources, cursor)?)?)
+            }
+        };
         let catalog = self.catalog();
-        let view = self.store.view();
-        let (ttl, cache_scope) = freshness(&catalog, access);
-        let mut page = Page { items: Vec::new(), bytes: 0, bounds, last: Vec::new(), full: false };
+        let store = self.store();
+        let view = store.view();
+        let (ttl, mut cache_scope) = freshness(&catalog, access);
+        let mut page = Page::new(bounds);
         for space in listed(&catalog, access) {
-            let first = key::list_of_space(space.id);
             if after
                 .as_ref()
-                .is_some_and(|after| after.get(..4).is_some_and(|of| of > first.as_slice()))
+                .is_some_and(|after| after.space() > key::list_of_space(space.id).as_slice())
             {
                 continue;
             }
-            self.list_space(&view, &catalog, space, access, after.as_deref(), &mut page)?;
+            self.list_space(&view, &catalog, space, access, after.as_ref(), &mut page)?;
             if page.full {
                 break;
             }
         }
-        let next_cursor = page.full.then(|| cursor::encode(secret, List::Resources, &page.last));
+        // The counters that `freshness` goes by are published a moment after the batch that they belong to.
+        if page.restricted {
+            cache_scope = CacheScope::Private;
+        }
+        let next_cursor =
+            page.full.then(|| cursor::encode(secret, List::Resources, &page.last.encode()));
         Ok(ListPage { items: page.items, next_cursor, ttl, cache_scope })
     }
 
@@ -90,38 +99,47 @@ impl Shared {
         catalog: &SpaceCatalog,
         space: &Arc<Space>,
         access: &Access,
-        after: Option<&[u8]>,
+        after: Option<&Position>,
         page: &mut Page,
     ) -> Result<()> {
         let first = key::list_of_space(space.id);
-        let started = after.filter(|after| after.starts_with(&first));
-        let pinned_only = space.lists_pinned_only();
+        let started = after.filter(|after| after.key.starts_with(&first));
+        // A space that grows past the bound while a client pages through it is listed to the end as it began.
+        let pinned_only =
+            started.map_or_else(|| space.lists_pinned_only(access), |started| started.pinned_only);
         if pinned_only
             && started.is_none()
             && let Some(folder) = self.root_folder(view, catalog, space, access)?
-            && !page.add(folder, &first)
+            && !page.add(folder, pinned_only, &first)
         {
             return Ok(());
         }
-        let mut scan = view.scan(Cf::List, &first, started.unwrap_or(&first))?;
+        let from = started.map_or(first.as_slice(), |started| started.key.as_slice());
+        let mut scan = view.scan(Cf::List, &first, from)?;
         while let Some((list_key, value)) = scan.item()? {
             let entry = key::decode_list(list_key)?;
             if pinned_only && !entry.pinned {
                 break;
             }
-            let acl = decode_list_acl(value)?;
-            let skip = started == Some(list_key)
-                || self.visible(catalog, space.id, acl, entry.uri, access)?.is_none();
-            if !skip {
-                let descriptor =
-                    view.get(Cf::Descriptors, entry.uri.as_bytes())?.ok_or_else(|| {
-                        Error::new(
-                            ErrorKind::Corrupt,
-                            entry.uri,
-                            "its descriptor is missing; run `pressmark verify`",
-                        )
-                    })?;
-                if !page.add(Descriptor::from_stored(descriptor.to_vec())?, list_key) {
+            let seen_before = started.is_some_and(|started| started.key == list_key);
+            if !seen_before {
+                let acl = decode_list_acl(value)?;
+                let visible = self.visible(catalog, space.id, acl, entry.uri, access)?.is_some();
+                let room = if visible {
+                    let descriptor =
+                        view.get(Cf::Descriptors, entry.uri.as_bytes())?.ok_or_else(|| {
+                            Error::new(
+                                ErrorKind::Corrupt,
+                                entry.uri,
+                                "its descriptor is missing; run `pressmark verify`",
+                            )
+                        })?;
+                    page.restricted |= acl != AclId::NONE;
+                    page.add(Descriptor::from_stored(descriptor.to_vec())?, pinned_only, list_key)
+                } else {
+                    page.pass_over(pinned_only, list_key)
+                };
+                if !room {
                     return Ok(());
                 }
             }
@@ -141,7 +159,12 @@ impl Shared {
         let Some(uri) = space.matcher.root_folder() else {
             return Ok(None);
         };
-        if folder::first_visible(self, view, catalog, uri, access)?.is_none() {
+        // Without an ACL in the way, a space that has open resources shows them; else look for one.
+        let open =
+            space.open_count() > 0 && access.required_in(&space.settings.name).next().is_none();
+        let mut budget = folder::visibility_budget();
+        if !open && folder::first_visible(self, view, catalog, uri, access, &mut budget)?.is_none()
+        {
             return Ok(None);
         }
         let settings = &space.settings;
@@ -183,19 +206,63 @@ impl Shared {
     }
 }
 
+/// Where a page ends: the last key that was looked at, and how its space was being listed.
+#[derive(Debug, Default)]
+struct Position {
+    pinned_only: bool,
+    key: Vec<u8>,
+}
+
+impl Position {
+    fn encode(&self) -> Vec<u8> {
+        [&[u8::from(self.pinned_only)], self.key.as_slice()].concat()
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Position> {
+        match bytes.split_first() {
+            Some((pinned_only, key)) => {
+                Ok(Position { pinned_only: *pinned_only != 0, key: key.to_vec() })
+            }
+            None => Err(Error::new(ErrorKind::InvalidCursor, "cursor", "it holds no position")),
+        }
+    }
+
+    /// The part of the key that is the space.
+    fn space(&self) -> &[u8] {
+        self.key.get(..4).unwrap_or(&self.key)
+    }
+}
+
+/// A page ends after this many entries that the caller may not see: its work is bounded whatever is hidden.
+const PASSED_OVER_MAX: usize = 10_000;
+
 struct Page {
     items: Vec<Descriptor>,
     bytes: usize,
     bounds: PageBounds,
-    /// Position of the last item.
-    last: Vec<u8>,
-    /// There is at least one more item.
+    passed_over: usize,
+    last: Position,
+    /// There may be more.
     full: bool,
+    /// An item has an ACL.
+    restricted: bool,
 }
 
 impl Page {
+    fn new(bounds: PageBounds) -> Page {
+        Page {
+            items: Vec::new(),
+            bytes: 0,
+            bounds,
+            passed_over: 0,
+            last: Position::default(),
+            full: false,
+            restricted: false,
+        }
+    }
+
     /// Adds an item; false when the page had no room, so that it ends before this one.
-    fn add(&mut self, item: Descriptor, position: &[u8]) -> bool {
+    fn add(&mut self, item: Descriptor, pinned_only: bool, key: &[u8]) -> bool {
         let bytes = self.bytes + item.encoded_bytes();
         let fits = self.items.len() < self.bounds.items_max && bytes <= self.bounds.bytes_max;
         if !fits && !self.items.is_empty() {
@@ -203,9 +270,20 @@ impl Page {
             return false;
         }
         self.bytes = bytes;
-        self.last = position.to_vec();
+        self.last = Position { pinned_only, key: key.to_vec() };
         self.items.push(item);
         true
+    }
+
+    /// Counts an entry that the caller may not see; false when the page has looked at enough and ends behind it.
+    fn pass_over(&mut self, pinned_only: bool, key: &[u8]) -> bool {
+        self.passed_over += 1;
+        if self.passed_over < PASSED_OVER_MAX {
+            return true;
+        }
+        self.last = Position { pinned_only, key: key.to_vec() };
+        self.full = true;
+        false
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::acl::ACL_GROUPS_MAX;
+use crate::acl::{ACL_GROUP_BYTES_MAX, ACL_GROUPS_MAX};
 use crate::catalog::{Space, SpaceCatalog};
 use crate::contents_fragment::descriptor::{self, Description};
 use crate::contents_fragment::part::EncodedPart;
@@ -263,14 +263,39 @@ fn check_fields(uri: &str, resource: &Resource) -> Result<()> {
         resource.icons.as_ref().map(|json| json.0.as_str()),
         resource.meta.as_ref().map(|json| json.0.as_str()),
     ];
-    let description_bytes: usize = texts.iter().flatten().map(|text| text.len()).sum();
+    let parts = resource.contents.iter().flat_map(|part| {
+        [
+            part.uri.as_deref(),
+            part.mime_type.as_deref(),
+            part.meta.as_ref().map(|json| json.0.as_str()),
+        ]
+    });
+    let description_bytes: usize = texts.into_iter().chain(parts).flatten().map(str::len).sum();
     if description_bytes > DESCRIPTION_BYTES_MAX {
         return refuse(
             ErrorKind::LimitExceeded,
             format!(
-                "{description_bytes} bytes in name, title, description, icons and _meta; at most {DESCRIPTION_BYTES_MAX}"
+                "{description_bytes} bytes in name, title, description, MIME types, icons, _meta and URIs of parts; at most {DESCRIPTION_BYTES_MAX}"
             ),
         );
+    }
+    let mime_types = resource.contents.iter().map(|part| part.mime_type.as_deref());
+    if let Some(bad) =
+        mime_types.chain([resource.mime_type.as_deref()]).flatten().find(|text| !is_mime_type(text))
+    {
+        return refuse(
+            ErrorKind::InvalidRecord,
+            format!("mimeType is `{bad}`; it has the form `type/subtype`"),
+        );
+    }
+    for part_uri in resource.contents.iter().filter_map(|part| part.uri.as_deref()) {
+        if part_uri.split_once(':').is_none_or(|(scheme, _)| !is_scheme(scheme)) {
+            return refuse(
+                ErrorKind::InvalidRecord,
+                format!("a part's uri is `{part_uri}`, which is no URI"),
+            );
+        }
+        resource_uri::normalise(part_uri)?;
     }
     if let Some(priority) = resource.annotations.priority.filter(|p| !(0.0..=1.0).contains(p)) {
         return refuse(
@@ -284,7 +309,31 @@ fn check_fields(uri: &str, resource: &Resource) -> Result<()> {
             format!("its acl names more than {ACL_GROUPS_MAX} groups"),
         );
     }
+    let group_fits = |group: &String| (1..=ACL_GROUP_BYTES_MAX).contains(&group.len());
+    if let Some(group) = resource.acl.iter().flatten().find(|group| !group_fits(group)) {
+        let detail = format!(
+            "its acl names the group `{group}`; a name has 1 to {ACL_GROUP_BYTES_MAX} bytes"
+        );
+        return refuse(ErrorKind::InvalidRecord, detail);
+    }
     Ok(())
+}
+
+/// `type/subtype`, with parameters or without (RFC 9110 section 8.3.1): printable ASCII on both sides of a slash.
+fn is_mime_type(text: &str) -> bool {
+    let is_token =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'!'..=b'~'));
+    let essence = text.split(';').next().unwrap_or_default().trim_end();
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && essence
+            .split_once('/')
+            .is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
+}
+
+/// RFC 3986 section 3.1.
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
 fn list_order(resource: &Resource) -> ListOrder {

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::access::Access;
 use crate::catalog::{Space, SpaceCatalog};
 use crate::contents::{Contents, Found, FoundResource, StoredValue};
+use crate::contents_fragment::json_text::TextLength;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fragment;
@@ -16,7 +17,7 @@ use crate::resource_uri;
 use crate::shared::Shared;
 use crate::space::{CacheScope, SpaceId};
 use crate::store::codec::Reader;
-use crate::store::value::{AclId, decode_alias, read_visibility, skip_head};
+use crate::store::value::{AclId, Head, decode_alias, read_visibility, skip_head};
 use crate::store::{Cf, InMemory, View, key};
 use crate::{folder, slice};
 
@@ -53,8 +54,7 @@ pub enum ReadOutcome {
 
 /// A resource that was found and may be seen.
 pub(crate) struct Hit {
-    pub(crate) uri: String,
-    pub(crate) value: Vec<u8>,
+    pub(crate) found: FoundResource,
     pub(crate) space: Arc<Space>,
     pub(crate) cache_scope: CacheScope,
 }
@@ -99,7 +99,8 @@ impl Shared {
             return Ok(Some((StoredValue::Hot(hot), parts_at, space, acl)));
         }
         let noted = self.newest().load(Ordering::Acquire);
-        let InMemory::Found(value) = self.store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
+        let store = self.store_guard();
+        let InMemory::Found(value) = store.get_in_memory(Cf::Contents, uri.as_bytes())? else {
             return Ok(None);
         };
         let (space, acl) = read_visibility(&value)?;
@@ -112,16 +113,20 @@ impl Shared {
     }
 
     fn read_in_snapshot(&self, uri: &str, request: &ReadRequest<'_>) -> Result<Contents> {
-        let view = self.store.view();
+        let store = self.store();
+        let view = store.view();
         let catalog = self.catalog();
         if let Some(hit) = self.look_up(&view, &catalog, uri, request.access)? {
             return whole(&view, hit, request);
         }
-        if let (base, Some(fragment)) = fragment::split(uri)
-            && let Some(hit) = self.look_up(&view, &catalog, base, request.access)?
-        {
-            let range = fragment::parse(fragment)?;
-            return slice::read(&view, hit, &range, request);
+        if let (base, Some(fragment)) = fragment::split(uri) {
+            if let Some(hit) = self.look_up(&view, &catalog, base, request.access)? {
+                let range = fragment::parse(fragment)?;
+                return slice::read(&view, hit, &range, request);
+            }
+            if folder::read(self, &view, &catalog, base, request)?.is_some() {
+                return Err(slice::not_a_text(request));
+            }
         }
         folder::read(self, &view, &catalog, uri, request)?.ok_or_else(|| not_found(request.uri))
     }
@@ -153,12 +158,14 @@ impl Shared {
                 Some(value) => decode_alias(&value)?,
                 None => vec![spelling],
             };
-            // Two stored URIs with one undone spelling: only their exact spellings answer.
-            let [stored] = stored.as_slice() else {
-                continue;
-            };
-            if let Some(hit) = self.hit(view, catalog, stored, access)? {
-                return Ok(Some(hit));
+            // Two stored URIs with one undone spelling: only their exact spellings answer. One that the
+            // caller may not see does not count.
+            let mut hits = Vec::new();
+            for uri in &stored {
+                hits.extend(self.hit(view, catalog, uri, access)?);
+            }
+            if hits.len() == 1 {
+                return Ok(hits.pop());
             }
         }
         Ok(None)
@@ -175,13 +182,16 @@ impl Shared {
             return Ok(None);
         };
         let (space, acl) = read_visibility(&value)?;
-        let visible = self.visible(catalog, space, acl, uri, access)?;
-        Ok(visible.map(|(space, cache_scope)| Hit {
-            uri: uri.to_owned(),
-            value: value.to_vec(),
-            space: Arc::clone(space),
-            cache_scope,
-        }))
+        let Some((space, cache_scope)) = self.visible(catalog, space, acl, uri, access)? else {
+            return Ok(None);
+        };
+        let found = FoundResource {
+            stored_uri: uri.to_owned(),
+            parts_at: parts_at(&value)?,
+            value: StoredValue::Owned(value.to_vec()),
+            large_bodies: Vec::new(),
+        };
+        Ok(Some(Hit { found, space: Arc::clone(space), cache_scope }))
     }
 
     /// The space of a resource, with the scope of replies that show it, if the caller may see it.
@@ -200,7 +210,7 @@ impl Shared {
             return Ok(None);
         }
         let cache_scope =
-            if acl == AclId::NONE { space.settings.cache_scope } else { CacheScope::Private };
+            if acl == AclId::NONE { space.cache_scope() } else { CacheScope::Private };
         Ok(Some((space, cache_scope)))
     }
 }
@@ -250,32 +260,44 @@ impl FoundResource {
     }
 }
 
-impl Hit {
-    pub(crate) fn resource(self) -> Result<(FoundResource, Arc<Space>, CacheScope)> {
-        let found = FoundResource {
-            stored_uri: self.uri,
-            parts_at: parts_at(&self.value)?,
-            value: StoredValue::Owned(self.value),
-            large_bodies: Vec::new(),
-        };
-        Ok((found, self.space, self.cache_scope))
+impl FoundResource {
+    /// Whether all there is is one text, the resource itself.
+    pub(crate) fn is_one_text(&self) -> Result<bool> {
+        let (mut count, mut text) = (0_usize, true);
+        self.each_part(|part| {
+            count += 1;
+            text &= !part.blob && part.own_uri.is_none();
+            Ok(())
+        })?;
+        Ok(count == 1 && text)
     }
+}
 
-    pub(crate) fn version(&self) -> Result<u64> {
-        crate::store::value::Head::read(&mut Reader::new(&self.value, "contents value"))
-            .map(|head| head.version)
+impl Hit {
+    pub(crate) fn head(&self) -> Result<Head> {
+        Head::read(&mut Reader::new(&self.found.value, "contents value"))
     }
 }
 
 /// All parts of a resource, if they fit the bound.
-fn whole(view: &View<'_>, hit: Hit, request: &ReadRequest<'_>) -> Result<Contents> {
-    let version = hit.version()?;
-    let (mut found, space, cache_scope) = hit.resource()?;
+fn whole(view: &View<'_>, mut hit: Hit, request: &ReadRequest<'_>) -> Result<Contents> {
+    hit.found.large_bodies = large_bodies(view, &hit, request)?;
+    let chunk_reads = hit.found.large_bodies.len();
+    let Hit { found, space, cache_scope } = hit;
+    Ok(Contents { space, cache_scope, found: Found::Resource(found), chunk_reads })
+}
+
+/// The bodies that are stored in chunks, joined, in the order of the parts, if all parts fit the bound.
+pub(crate) fn large_bodies(
+    view: &View<'_>,
+    hit: &Hit,
+    request: &ReadRequest<'_>,
+) -> Result<Vec<Vec<u8>>> {
     let mut bytes = 0_usize;
     let mut large = Vec::new();
     let mut number = 0_u16;
-    found.each_part(|part| {
-        bytes = bytes.saturating_add(part.head.len()).saturating_add(part.body_bytes());
+    hit.found.each_part(|part| {
+        bytes = bytes.saturating_add(part.encoded_bytes());
         if bytes > request.bytes_max {
             return Err(too_large(request, &part));
         }
@@ -285,16 +307,19 @@ fn whole(view: &View<'_>, hit: Hit, request: &ReadRequest<'_>) -> Result<Content
         number = number.saturating_add(1);
         Ok(())
     })?;
-    let mut chunk_reads = 0;
+    if large.is_empty() {
+        return Ok(Vec::new());
+    }
+    let version = hit.head()?.version;
+    let mut bodies = Vec::with_capacity(large.len());
     for (part, count, bytes) in large {
         let mut body = Vec::with_capacity(bytes);
         for chunk in 0..count {
-            body.extend_from_slice(&read_chunk(view, &found.stored_uri, version, part, chunk)?);
-            chunk_reads += 1;
+            body.extend_from_slice(&read_chunk(view, &hit.found.stored_uri, version, part, chunk)?);
         }
-        found.large_bodies.push(body);
+        bodies.push(body);
     }
-    Ok(Contents { space, cache_scope, found: Found::Resource(found), chunk_reads })
+    Ok(bodies)
 }
 
 /// One piece of a large body.
@@ -316,19 +341,28 @@ pub(crate) fn read_chunk(
     }
 }
 
+/// Lines that are longer on average are not offered as a way to cut a text.
+const EXAMPLE_LINE_CHARS_MAX: u64 = 1_000;
+
 /// The way out of a reply that is too large: parts of a text.
 pub(crate) fn too_large(request: &ReadRequest<'_>, part: &StoredPart<'_>) -> Error {
     let bound = request.bytes_max;
     let (base, _) = fragment::split(request.uri);
+    let TextLength { chars, line_ends } = part.length;
+    // Where lines are long, a count of lines is no bound.
+    let example = if line_ends > 0 && chars / line_ends <= EXAMPLE_LINE_CHARS_MAX {
+        format!("`{base}#line=0,200` or `{base}#char=0,20000`")
+    } else {
+        format!("`{base}#char=0,20000`")
+    };
     let detail = if part.blob {
         format!(
             "the reply would be larger than {bound} bytes, and a binary cannot be read in parts"
         )
     } else {
+        let lines = line_ends.max(1);
         format!(
-            "the reply would be larger than {bound} bytes: the text has {} characters in {} lines; read a part of it, e.g. `{base}#line=0,200` or `{base}#char=0,20000`",
-            part.length.chars,
-            part.length.line_ends.saturating_add(1),
+            "the reply would be larger than {bound} bytes: the text has {chars} characters in {lines} lines; read a part of it, e.g. {example}"
         )
     };
     Error::new(ErrorKind::LimitExceeded, request.uri, detail)

@@ -17,8 +17,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::uri_template::{
-    PATH, Purpose, UriFault, decode, is_normal, normal_form, push_char, push_escaped, scheme_end,
-    triplet_char_at,
+    PATH, Purpose, UriFault, decode, has_dot_segments, is_normal, normal_form, push_char,
+    push_escaped, scheme_end, triplet_char_at,
 };
 
 /// A URI may not be longer. Bytes.
@@ -110,11 +110,11 @@ fn invalid(uri: &str, fault: &UriFault) -> Error {
 /// Where that is no URI because an undone `%25` spells what is not UTF-8, `%25` stays: hosts that undo it are refused
 /// with what they ask, the others still find the resource.
 fn undone(uri: &str) -> Option<String> {
-    // An escaped slash must not become a way up: no stored URI has dot segments, in any spelling.
-    let climbs = |text: &str| text.split('/').any(|segment| matches!(segment, "." | ".."));
+    // Undoing must not make a way up: no stored URI has dot segments, in any spelling, and one that had
+    // them resolved would be another resource's or a folder's.
     let normal = |text: String| {
         Some(text)
-            .filter(|text| !climbs(text))
+            .filter(|text| !has_dot_segments(&text.replace("%2e", ".").replace("%2E", ".")))
             .and_then(|text| normal_form(&text, Purpose::Ask).ok())
     };
     let with_percent = normal(undo(uri, |_| true)?);

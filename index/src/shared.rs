@@ -8,45 +8,125 @@ use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex};
 
 use crate::acl::AclTable;
-use crate::apply::WriterState;
+use crate::apply::{Finished, WriterState};
 use crate::catalog::{SPACE_COUNT_MAX, SpaceCatalog};
 use crate::change_log::LogRange;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hot_values::HotValues;
+use crate::resource::UnixMillis;
 use crate::space::SpaceSettings;
 use crate::store::Store;
 
 /// Readers take what they need from here without a lock that the writer could hold for long.
 pub(crate) struct Shared {
-    pub(crate) store: Store,
+    /// After a failed write another one takes its place; whoever reads keeps the one that it began with.
+    store: ArcSwap<Store>,
     pub(crate) acls: AclTable,
     pub(crate) hot: HotValues,
     catalog: ArcSwap<SpaceCatalog>,
     newest: AtomicU64,
     oldest: AtomicU64,
-    poison: Mutex<Option<String>>,
+    refusal: Mutex<Option<Refusal>>,
     closed: Mutex<bool>,
     closing: Condvar,
 }
 
+/// Why writes are refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// What failed.
+    pub(crate) reason: String,
+    pub(crate) since: UnixMillis,
+    /// Why the last attempt to write again failed.
+    pub(crate) last_attempt: Option<String>,
+}
+
+impl Refusal {
+    /// What failed first and what stands in the way now.
+    pub(crate) fn text(&self) -> String {
+        match &self.last_attempt {
+            None => self.reason.clone(),
+            Some(attempt) => format!("{}; the last attempt to write again: {attempt}", self.reason),
+        }
+    }
+}
+
 impl Shared {
-    pub(crate) fn new(
+    /// Takes over a store, with the writer's state.
+    pub(crate) fn load(
         store: Store,
-        acls: AclTable,
         hot: HotValues,
-        catalog: Arc<SpaceCatalog>,
-    ) -> Shared {
-        Shared {
-            store,
+        retention: Duration,
+    ) -> Result<(Shared, WriterState)> {
+        let acls = AclTable::load(&store)?;
+        let catalog = Arc::new(SpaceCatalog::load(&store)?);
+        let mut state = WriterState::load(&store, &acls, Arc::clone(&catalog), retention)?;
+        let shared = Shared {
+            store: ArcSwap::from_pointee(store),
             acls,
             hot,
             catalog: ArcSwap::new(catalog),
             newest: AtomicU64::new(0),
             oldest: AtomicU64::new(1),
-            poison: Mutex::new(None),
+            refusal: Mutex::new(None),
             closed: Mutex::new(false),
             closing: Condvar::new(),
+        };
+        shared.publish(&mut state);
+        Ok((shared, state))
+    }
+
+    /// Puts another opening of the same folder in the store's place, with all that is valid with it.
+    pub(crate) fn replace_store(
+        &self,
+        store: Arc<Store>,
+        retention: Duration,
+    ) -> Result<WriterState> {
+        let acls = AclTable::load(&store)?;
+        let catalog = Arc::new(SpaceCatalog::load(&store)?);
+        let mut state = WriterState::load(&store, &acls, Arc::clone(&catalog), retention)?;
+        // ACLs and spaces first: what the new store holds must be known to those who find it there.
+        self.acls.replace(acls);
+        self.catalog.store(catalog);
+        self.store.store(store);
+        self.publish(&mut state);
+        // A batch whose sync failed may be in the log and so in the new store.
+        self.hot.clear();
+        Ok(state)
+    }
+
+    /// The writer's state as of the last batch that was published; for when one was begun in vain.
+    pub(crate) fn last_state(&self, retention: Duration) -> Result<WriterState> {
+        WriterState::load(&self.store(), &self.acls, self.catalog(), retention)
+    }
+
+    pub(crate) fn store(&self) -> Arc<Store> {
+        self.store.load_full()
+    }
+
+    /// The store without touching its reference count: for the hot path.
+    pub(crate) fn store_guard(&self) -> arc_swap::Guard<Arc<Store>> {
+        self.store.load()
+    }
+
+    /// Writes a batch and makes it visible; when that fails, writes are refused from now on.
+    ///
+    /// A reader may see a batch as soon as it is written, so the ACLs that it names are shown before; what it
+    /// replaces is forgotten after its sequence number is out (see `hot_values`).
+    pub(crate) fn write_and_publish(
+        &self,
+        store: &Store,
+        finished: Finished<'_>,
+        state: &mut WriterState,
+        sync: bool,
+    ) -> Result<()> {
+        state.acls.publish(&self.acls);
+        if !finished.batch.is_empty() {
+            store.write(finished.batch, sync).inspect_err(|error| self.refuse_writes(error))?;
         }
+        self.publish(state);
+        self.hot.forget(&finished.replaced);
+        Ok(())
     }
 
     pub(crate) fn catalog(&self) -> Arc<SpaceCatalog> {
@@ -82,16 +162,29 @@ impl Shared {
         }
     }
 
-    /// From now on writes are refused with this reason.
-    pub(crate) fn poison(&self, error: &Error) {
-        self.poison.lock().get_or_insert_with(|| match std::error::Error::source(error) {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
+    /// From now on writes are refused for this reason.
+    pub(crate) fn refuse_writes(&self, error: &Error) {
+        let since = jiff::Timestamp::now().as_millisecond();
+        self.refusal.lock().get_or_insert_with(|| Refusal {
+            reason: error.with_cause(),
+            since,
+            last_attempt: None,
         });
     }
 
-    pub(crate) fn poisoned(&self) -> Option<String> {
-        self.poison.lock().clone()
+    /// An attempt to write again failed.
+    pub(crate) fn note_attempt(&self, error: &Error) {
+        if let Some(refusal) = &mut *self.refusal.lock() {
+            refusal.last_attempt = Some(error.with_cause());
+        }
+    }
+
+    pub(crate) fn take_writes_again(&self) {
+        *self.refusal.lock() = None;
+    }
+
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        self.refusal.lock().clone()
     }
 
     pub(crate) fn close(&self) {

@@ -28,12 +28,15 @@ pub(crate) fn read(
     request: &ReadRequest<'_>,
 ) -> Result<Contents> {
     let slice = cut(view, &hit, range, request)?;
-    let stored_uri = hit.uri;
     Ok(Contents {
         space: hit.space,
         cache_scope: hit.cache_scope,
         chunk_reads: slice.chunk_reads,
-        found: Found::Slice { stored_uri, head: slice.head, escaped: slice.escaped },
+        found: Found::Slice {
+            stored_uri: hit.found.stored_uri,
+            head: slice.head,
+            escaped: slice.escaped,
+        },
     })
 }
 
@@ -44,24 +47,17 @@ pub(crate) fn cut(
     range: &TextRange,
     request: &ReadRequest<'_>,
 ) -> Result<TextSlice> {
-    let version = hit.version()?;
-    let copy = Hit {
-        uri: hit.uri.clone(),
-        value: hit.value.clone(),
-        space: hit.space.clone(),
-        cache_scope: hit.cache_scope,
-    };
-    let (found, _, _) = copy.resource()?;
+    let version = hit.head()?.version;
     let mut slice = None;
     let mut number = 0_u16;
-    found.each_part(|part| {
+    hit.found.each_part(|part| {
         if slice.is_none() && part.own_uri.is_none() {
             if part.blob {
                 return Err(not_a_text(request));
             }
             let pieces = Pieces {
                 view,
-                uri: &hit.uri,
+                uri: &hit.found.stored_uri,
                 version,
                 part: number,
                 body: &part.body,
@@ -82,7 +78,7 @@ pub(crate) fn cut(
     slice.ok_or_else(|| not_a_text(request))
 }
 
-fn not_a_text(request: &ReadRequest<'_>) -> Error {
+pub(crate) fn not_a_text(request: &ReadRequest<'_>) -> Error {
     Error::new(
         ErrorKind::InvalidFragment,
         request.uri,

@@ -14,7 +14,7 @@ use crate::shared::Shared;
 use crate::space::SpaceId;
 use crate::store::codec::Reader;
 use crate::store::value::{AclId, Counts, Head, Tombstone, decode_alias, decode_list_acl};
-use crate::store::{Cf, View, key, key::meta};
+use crate::store::{Cf, Scan, View, key, key::meta};
 
 /// Findings beyond this many are only counted.
 pub const FINDINGS_MAX: usize = 1_000;
@@ -52,7 +52,7 @@ impl VerifyReport {
         match result {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.fault(format!("{place}: {error}"));
+                self.fault(format!("{place}: {}", error.with_cause()));
                 Ok(())
             }
             Err(error) => Err(error),
@@ -69,28 +69,40 @@ struct Check<'a> {
     listed: u64,
     aliased: u64,
     sourced: u64,
+    /// Some resources cannot be read: what is derived from them cannot be counted.
+    unreadable: bool,
 }
 
 pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<VerifyReport> {
+    let store = shared.store();
     let mut check = Check {
         shared,
-        view: Rc::new(shared.store.view()),
+        view: Rc::new(store.view()),
         report: VerifyReport::default(),
         counted: BTreeMap::new(),
         chunks: 0,
         listed: 0,
         aliased: 0,
         sourced: 0,
+        unreadable: false,
     };
-    check.resources(progress)?;
-    check.descriptors()?;
-    check.lists()?;
-    check.chunks()?;
-    check.aliases()?;
-    check.sources()?;
-    check.tombstones()?;
-    check.changes()?;
-    check.counters()?;
+    let result = check.resources(progress);
+    check.report.caught("contents", result)?;
+    type Step<'a> = fn(&mut Check<'a>) -> Result<()>;
+    let steps: [(&str, Step<'_>); 8] = [
+        ("descriptors", Check::descriptors),
+        ("list", Check::lists),
+        ("chunks", Check::chunks),
+        ("aliases", Check::aliases),
+        ("sources", Check::sources),
+        ("tombstones", Check::tombstones),
+        ("change log", Check::changes),
+        ("counters", Check::counters),
+    ];
+    for (place, step) in steps {
+        let result = step(&mut check);
+        check.report.caught(place, result)?;
+    }
     progress(check.report.resources);
     Ok(check.report)
 }
@@ -100,17 +112,56 @@ impl Check<'_> {
     fn resources(&mut self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let view = Rc::clone(&self.view);
         let mut scan = view.scan(Cf::Contents, b"", b"")?;
-        while let Some((found, value)) = scan.item()? {
-            let uri = String::from_utf8_lossy(found).into_owned();
-            let result = self.resource(&uri, value);
-            self.report.caught(&uri, result)?;
+        let mut last = Vec::new();
+        loop {
+            match scan.item() {
+                Ok(None) => return Ok(()),
+                Ok(Some((found, value))) => {
+                    let uri = String::from_utf8_lossy(found).into_owned();
+                    last = found.to_vec();
+                    let result = self.resource(&uri, value);
+                    self.unreadable |= result.is_err();
+                    self.report.caught(&uri, result)?;
+                }
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    self.unreadable = true;
+                    match self.pass_damage(&mut scan, &last)? {
+                        Some(passed) => last = passed,
+                        None => return Ok(()),
+                    }
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
             self.report.resources += 1;
             if self.report.resources.is_multiple_of(PROGRESS_STEP) {
                 progress(self.report.resources);
             }
             scan.advance();
         }
-        Ok(())
+    }
+
+    /// Goes on behind what cannot be read: the descriptors tell which resources there are. Returns the last of
+    /// those that were passed; `None` when no other can be read.
+    fn pass_damage(&mut self, scan: &mut Scan<'_>, last: &[u8]) -> Result<Option<Vec<u8>>> {
+        let view = Rc::clone(&self.view);
+        let mut known = view.scan(Cf::Descriptors, b"", last)?;
+        let mut passed = last.to_vec();
+        while let Some((uri, _)) = known.item()? {
+            if uri > last {
+                scan.seek(uri);
+                match scan.item() {
+                    Err(error) if error.kind() == ErrorKind::Corrupt => {
+                        let uri = String::from_utf8_lossy(uri);
+                        self.report.fault(format!("{uri}: {}", error.with_cause()));
+                    }
+                    result => return result.map(|_| Some(passed)),
+                }
+                passed = uri.to_vec();
+            }
+            known.advance();
+        }
+        Ok(None)
     }
 
     fn resource(&mut self, uri: &str, value: &[u8]) -> Result<()> {
@@ -290,7 +341,7 @@ impl Check<'_> {
 
     fn same(&mut self, what: &str, found: u64, wanted: u64) {
         self.report.derived_keys += found;
-        if found != wanted {
+        if found != wanted && !self.unreadable {
             self.report.fault(format!("{found} {what} are stored, {wanted} belong to resources"));
         }
     }
@@ -354,7 +405,7 @@ impl Check<'_> {
                 None => Counts::default(),
             };
             let counted = self.counted.remove(&space.id).unwrap_or_default();
-            if stored != counted {
+            if stored != counted && !self.unreadable {
                 self.report.fault(format!(
                     "space `{}`: counted {} resources, the counter says {}",
                     space.settings.name, counted.resources, stored.resources

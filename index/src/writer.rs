@@ -2,26 +2,25 @@
 //! it to the disk with one sync (group commit), shows it to readers, and only then answers.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::apply::{Transaction, WriterState};
+use crate::apply::{Finished, Transaction, WriterState};
 use crate::error::{Error, ErrorKind, Result};
-use crate::mutation::{Applied, Outcome};
+use crate::mutation::Applied;
 use crate::prepare::PreparedPut;
-use crate::shared::Shared;
+use crate::recovery::Recovery;
+use crate::remove_space::remove_space;
+use crate::shared::{Refusal, Shared};
 use crate::space::SpaceSettings;
-use crate::store::{Batch, Cf, key};
 
 /// Submissions that may wait; callers beyond that wait in `send`.
 const QUEUE_SUBMISSIONS_MAX: usize = 1_024;
 /// A batch takes no further submission from this size on.
 const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Resources of a removed space that go in one batch.
-const REMOVED_PER_BATCH: usize = 10_000;
 
 /// When a commit is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +74,14 @@ impl Writer {
     pub(crate) fn start(
         shared: &Arc<Shared>,
         state: WriterState,
+        recovery: Recovery,
         durability: Durability,
     ) -> Result<Writer> {
         let (queue, submissions) = sync_channel(QUEUE_SUBMISSIONS_MAX);
         let mut threads = Vec::new();
         let for_writer = Arc::clone(shared);
         threads.push(spawn("pressmark-writer", move || {
-            run(&for_writer, state, &submissions, durability);
+            run(&for_writer, state, recovery, &submissions, durability);
         })?);
         if let Durability::Interval(interval) = durability {
             let for_sync = Arc::clone(shared);
@@ -94,7 +94,6 @@ impl Writer {
 
     /// Submits work and waits until it is durable.
     pub(crate) fn submit(&self, work: Work) -> Result<Done> {
-        let closed = || Error::new(ErrorKind::Closed, "store", "the engine is shutting down");
         let (reply, answer) = sync_channel(1);
         let queue = self.queue.as_ref().ok_or_else(closed)?;
         match queue.try_send(Submission { work, reply }) {
@@ -110,10 +109,14 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.lock().drain(..) {
-            // A writer that panicked has poisoned the engine already; there is nobody left to tell.
+            // When the writer panicked, everybody who waits was told `Closed`; there is nobody left to tell.
             let _ = thread.join();
         }
     }
+}
+
+fn closed() -> Error {
+    Error::new(ErrorKind::Closed, "store", "the engine is shutting down")
 }
 
 fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
@@ -124,132 +127,182 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 
 fn sync_periodically(shared: &Shared, interval: Duration) {
     while !shared.wait_for_close(interval) {
-        if let Err(error) = shared.store.sync() {
-            shared.poison(&error);
-        }
+        sync_now(shared);
+    }
+}
+
+fn sync_now(shared: &Shared) {
+    // Held until the failure is noted, so that recovery cannot be over by then.
+    let store = shared.store();
+    if shared.refusal().is_none()
+        && let Err(error) = store.sync()
+    {
+        shared.refuse_writes(&error);
     }
 }
 
 fn run(
     shared: &Shared,
     mut state: WriterState,
+    mut recovery: Recovery,
     submissions: &Receiver<Submission>,
     durability: Durability,
 ) {
     let sync = durability == Durability::Sync;
-    while let Ok(first) = submissions.recv() {
-        if let Some(reason) = shared.poisoned() {
-            let _ = first.reply.send(Err(refused(&reason)));
-            continue;
+    loop {
+        // Without a failure there is nothing to do but wait; with an interval another thread may notice one.
+        let first = if sync && shared.refusal().is_none() {
+            submissions.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            submissions.recv_timeout(recovery.wait())
+        };
+        if matches!(first, Err(RecvTimeoutError::Disconnected)) {
+            break;
         }
-        if let Work::RemoveSpace(name) = &first.work {
-            let removed = remove_space(shared, &mut state, name, sync);
-            answer(shared, vec![(first.reply, removed)]);
-            continue;
+        if shared.refusal().is_some()
+            && let Some(recovered) = recovery.attempt(shared)
+        {
+            state = recovered;
         }
-        let group = commit_group(shared, &mut state, first, submissions, sync);
-        answer(shared, group);
+        let Ok(first) = first else { continue };
+        match shared.refusal() {
+            Some(refusal) => reply(first, Err(refused(&refusal))),
+            None => {
+                commit_group(shared, &mut state, first, submissions, sync);
+                if shared.refusal().is_none() {
+                    recovery.all_is_well();
+                }
+            }
+        }
     }
     shared.close();
-    if !sync && let Err(error) = shared.store.sync() {
-        shared.poison(&error);
+    if !sync {
+        sync_now(shared);
     }
 }
-
-type Answers = Vec<(SyncSender<Result<Done>>, Result<Done>)>;
 
 /// Answers go out only when the batch is durable and visible. A caller that has gone away is no fault.
-fn answer(shared: &Shared, answers: Answers) {
-    for (reply, done) in answers {
-        if let Err(error) = &done
-            && matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt)
-        {
-            shared.poison(error);
-        }
-        let _ = reply.send(done);
-    }
+fn reply(submission: Submission, done: Result<Done>) {
+    let _ = submission.reply.send(done);
 }
 
-fn refused(reason: &str) -> Error {
+fn refused(refusal: &Refusal) -> Error {
     Error::new(
         ErrorKind::Poisoned,
         "store",
         format!(
-            "writes are refused since one failed ({reason}); reads go on. Mend the cause and start the server again"
+            "writes are refused since one failed ({}); reads go on. Mend the cause: then writes are taken again by themselves",
+            refusal.text()
         ),
     )
 }
 
-/// Applies what waits, writes it at once, publishes it.
+/// The store or the disk is at fault, not the record.
+fn is_fault_of_store(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt)
+}
+
+/// After a batch that was begun in vain: the state as of the last one that was published.
+pub(crate) fn roll_back(shared: &Shared, state: &mut WriterState) {
+    match shared.last_state(state.change_log_retention()) {
+        Ok(last) => *state = last,
+        Err(error) => shared.refuse_writes(&error),
+    }
+}
+
+/// Applies what waits, writes it at once, publishes it, answers.
 fn commit_group(
     shared: &Shared,
     state: &mut WriterState,
     first: Submission,
     submissions: &Receiver<Submission>,
     sync: bool,
-) -> Answers {
-    let mut answers: Answers = Vec::new();
-    let mut transaction = Transaction::new(&shared.store, state, now());
-    let mut next = Some(first);
-    let mut deferred = None;
-    while let Some(Submission { work, reply }) = next.take() {
-        let done = match work {
+) {
+    let (mut group, mut deferred) = match &first.work {
+        Work::RemoveSpace(_) => (Vec::new(), Some(first)),
+        Work::Mutations { .. } | Work::PutSpace(_) => (vec![first], None),
+    };
+    let mut more = Some(submissions);
+    let store = shared.store();
+    // Ends: each time round, the group has lost a submission.
+    while !group.is_empty() && shared.refusal().is_none() {
+        let transaction = Transaction::new(&store, state, now());
+        match apply_group(shared, transaction, &mut group, &mut deferred, more.take()) {
+            Ok((finished, done)) => {
+                let written = shared.write_and_publish(&store, finished, state, sync);
+                for (submission, done) in group.drain(..).zip(done) {
+                    reply(submission, written.clone().and(done));
+                }
+            }
+            Err((at, error)) => {
+                // What it reads cannot be read. It leaves no trace, and the others go on without it.
+                roll_back(shared, state);
+                reply(group.remove(at), Err(error));
+            }
+        }
+    }
+    for submission in group.into_iter().chain(deferred) {
+        let done = match (shared.refusal(), &submission.work) {
+            (Some(refusal), _) => Err(refused(&refusal)),
+            (None, Work::RemoveSpace(name)) => {
+                let removed = remove_space(shared, state, name, sync);
+                if removed.as_ref().is_err_and(is_fault_of_store) && shared.refusal().is_none() {
+                    roll_back(shared, state);
+                }
+                removed.map(Done::Removed)
+            }
+            (None, Work::Mutations { .. } | Work::PutSpace(_)) => Err(closed()),
+        };
+        reply(submission, done);
+    }
+}
+
+/// What is to be written, and what each submission is told once it is.
+type AppliedGroup<'s> = (Finished<'s>, Vec<Result<Done>>);
+
+/// Applies the group and, with `more`, what else waits. An error is one of the store, with the place of the
+/// submission that met it.
+fn apply_group<'s>(
+    shared: &Shared,
+    mut transaction: Transaction<'s, '_>,
+    group: &mut Vec<Submission>,
+    deferred: &mut Option<Submission>,
+    more: Option<&Receiver<Submission>>,
+) -> Result<AppliedGroup<'s>, (usize, Error)> {
+    let mut all_done = Vec::new();
+    let mut at = 0;
+    loop {
+        let Some(submission) = group.get(at) else {
+            let waiting =
+                more.filter(|_| deferred.is_none() && transaction.size_bytes() < BATCH_BYTES_MAX);
+            match waiting.and_then(|more| more.try_recv().ok()) {
+                // Removing takes batches of its own, after this one.
+                Some(last) if matches!(last.work, Work::RemoveSpace(_)) => *deferred = Some(last),
+                Some(next) => group.push(next),
+                None => break,
+            }
+            continue;
+        };
+        let done = match &submission.work {
             Work::Mutations { mutations, idempotency_key } => {
                 apply_all(&mut transaction, mutations, idempotency_key.as_deref())
             }
-            Work::PutSpace(settings) => put_space(shared, &mut transaction, *settings),
-            // Removing takes batches of its own, after this one.
-            Work::RemoveSpace(name) => {
-                deferred = Some((name, reply));
-                break;
-            }
+            Work::PutSpace(settings) => put_space(shared, &mut transaction, settings),
+            Work::RemoveSpace(_) => Err(closed()),
         };
-        answers.push((reply, done));
-        if transaction.size_bytes() < BATCH_BYTES_MAX {
-            next = submissions.try_recv().ok();
+        match done {
+            Err(error) if is_fault_of_store(&error) => return Err((at, error)),
+            done => all_done.push(done),
         }
+        at += 1;
     }
-    let finished = transaction.finish();
-    match finished.and_then(|finished| write_and_publish(shared, state, finished, sync)) {
-        Ok(()) => {}
-        Err(error) => {
-            shared.poison(&error);
-            let reason = error.to_string();
-            for (_, done) in &mut answers {
-                *done = Err(refused(&reason));
-            }
-        }
-    }
-    if let Some((name, reply)) = deferred {
-        let removed = match shared.poisoned() {
-            None => remove_space(shared, state, &name, sync),
-            Some(reason) => Err(refused(&reason)),
-        };
-        answers.push((reply, removed));
-    }
-    answers
-}
-
-/// Writes a batch and makes it visible. A reader may see a batch as soon as it is written, so the ACLs that it
-/// names are shown before; what it replaces is forgotten after its sequence number is out (see `hot_values`).
-fn write_and_publish(
-    shared: &Shared,
-    state: &mut WriterState,
-    (batch, replaced): (Batch<'_>, Vec<String>),
-    sync: bool,
-) -> Result<()> {
-    state.acls.publish(&shared.acls);
-    if !batch.is_empty() {
-        shared.store.write(batch, sync)?;
-    }
-    shared.publish(state);
-    shared.hot.forget(&replaced);
-    Ok(())
+    // What fails here belongs to none of them; the first is as good as any to be told.
+    transaction.finish().map(|finished| (finished, all_done)).map_err(|error| (0, error))
 }
 
 fn apply_all(
     transaction: &mut Transaction<'_, '_>,
-    mutations: Vec<Prepared>,
+    mutations: &[Prepared],
     idempotency_key: Option<&[u8]>,
 ) -> Result<Done> {
     if let Some(key) = idempotency_key
@@ -261,14 +314,12 @@ fn apply_all(
     let mut results = Vec::with_capacity(mutations.len());
     for mutation in mutations {
         let result = match mutation {
-            Prepared::Put(put) => transaction.put(&put),
-            Prepared::Delete(uri) => transaction.delete(&uri),
-            Prepared::Refused(error) => Err(error),
+            Prepared::Put(put) => transaction.put(put),
+            Prepared::Delete(uri) => transaction.delete(uri),
+            Prepared::Refused(error) => Err(error.clone()),
         };
         match result {
-            Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt) => {
-                return Err(error);
-            }
+            Err(error) if is_fault_of_store(&error) => return Err(error),
             result => results.push(result),
         }
     }
@@ -281,76 +332,20 @@ fn apply_all(
 fn put_space(
     shared: &Shared,
     transaction: &mut Transaction<'_, '_>,
-    settings: SpaceSettings,
+    settings: &SpaceSettings,
 ) -> Result<Done> {
-    shared.check_new_space(transaction.catalog(), &settings)?;
+    shared.check_new_space(transaction.catalog(), settings)?;
     let existing = transaction.catalog().by_name(&settings.name).cloned();
     let space = match &existing {
-        Some(space) => space.with(settings, false)?,
-        None => crate::catalog::Space::new(transaction.next_space(), settings, false)?,
+        Some(space) => space.with(settings.clone(), false)?,
+        None => crate::catalog::Space::new(transaction.next_space(), settings.clone(), false)?,
     };
     let id = space.id;
     transaction.put_space(Arc::new(space))?;
     Ok(Done::Space(id))
 }
 
-/// Takes a space out of service, then its resources in bounded batches, then its settings. A crash in
-/// between is taken up again when the store is opened.
-pub(crate) fn remove_space(
-    shared: &Shared,
-    state: &mut WriterState,
-    name: &str,
-    sync: bool,
-) -> Result<Done> {
-    let space =
-        state.catalog.everything().find(|space| space.settings.name == name).cloned().ok_or_else(
-            || {
-                Error::new(
-                    ErrorKind::NotFound,
-                    format!("space `{name}`"),
-                    "there is no such space; `pressmark space list` shows them",
-                )
-            },
-        )?;
-    let mut transaction = Transaction::new(&shared.store, state, now());
-    transaction.put_space(Arc::new(space.with(space.settings.clone(), true)?))?;
-    let finished = transaction.finish()?;
-    write_and_publish(shared, state, finished, sync)?;
-    let mut removed = 0_u64;
-    loop {
-        let uris = first_uris(shared, space.id)?;
-        let mut transaction = Transaction::new(&shared.store, state, now());
-        for uri in &uris {
-            let applied = transaction.delete(uri)?;
-            removed += u64::from(applied.outcome == Outcome::Deleted);
-        }
-        if uris.is_empty() {
-            transaction.forget_space(space.id)?;
-        }
-        let finished = transaction.finish()?;
-        write_and_publish(shared, state, finished, sync)?;
-        if uris.is_empty() {
-            return Ok(Done::Removed(removed));
-        }
-    }
-}
-
-fn first_uris(shared: &Shared, space: crate::space::SpaceId) -> Result<Vec<String>> {
-    let view = shared.store.view();
-    let prefix = key::list_of_space(space);
-    let mut scan = view.scan(Cf::List, &prefix, &prefix)?;
-    let mut uris = Vec::new();
-    while uris.len() < REMOVED_PER_BATCH {
-        let Some((list_key, _)) = scan.item()? else {
-            break;
-        };
-        uris.push(key::decode_list(list_key)?.uri.to_owned());
-        scan.advance();
-    }
-    Ok(uris)
-}
-
 /// Milliseconds since 1970.
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }

@@ -11,7 +11,7 @@ use pressmark_index::access::Access;
 use pressmark_index::engine::{Committed, Engine, EngineOptions};
 use pressmark_index::error::ErrorKind;
 use pressmark_index::mutation::{Applied, ChangeKind, Mutation, Outcome};
-use pressmark_index::resource::{Address, Binding, SourceMark, Value};
+use pressmark_index::resource::{Address, Binding, Resource, SourceMark, Value};
 use pressmark_index::space::{ListMode, SpaceSettings};
 
 fn engine() -> (tempfile::TempDir, Engine) {
@@ -298,4 +298,26 @@ fn a_second_owner_is_refused_with_the_name_of_the_first() {
     assert!(message.contains("owned by a test"), "{message}");
     drop(engine);
     open(folder.path());
+}
+
+#[test]
+fn fields_that_clients_would_choke_on_are_refused() {
+    let (_folder, engine) = engine();
+    let with = |change: &dyn Fn(&mut Resource)| {
+        let mut resource = text("docs", "docs://h/a", "x");
+        change(&mut resource);
+        put(&engine, resource).unwrap_err().to_string()
+    };
+    for (message, says) in [
+        (with(&|r| r.mime_type = Some("bogus".into())), "mimeType is `bogus`"),
+        (with(&|r| r.mime_type = Some(String::new())), "mimeType is ``"),
+        (with(&|r| r.contents[0].mime_type = Some("a/b\nc".into())), "mimeType"),
+        (with(&|r| r.contents[0].uri = Some("not a uri".into())), "no URI"),
+        (with(&|r| r.contents[0].uri = Some("x:%E9".into())), "UTF-8"),
+        (with(&|r| r.acl = Some(vec![String::new()])), "group"),
+        (with(&|r| r.title = Some("x".repeat(70_000))), "at most 65536"),
+    ] {
+        assert!(message.contains(says), "{message}");
+    }
+    assert_eq!(engine.log_range().newest, 0);
 }

@@ -180,3 +180,23 @@ fn a_cursor_is_good_for_its_list_and_store_only() {
         ErrorKind::InvalidCursor,
     );
 }
+
+#[test]
+fn a_space_that_outgrows_the_bound_is_listed_to_the_end_as_it_began() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    space(&engine, "auto", ListMode::Auto);
+    fill(&engine, "auto", 1_000);
+    let access = Access::anonymous();
+    let bounds = PageBounds { items_max: 250, bytes_max: 1 << 20 };
+    let first = engine.list(None, &access, bounds).unwrap();
+    put(&engine, text("auto", "auto://h/z", "one more")).unwrap();
+    let (mut count, mut cursor) = (first.items.len(), first.next_cursor);
+    while let Some(after) = cursor {
+        let page = engine.list(Some(&after), &access, bounds).unwrap();
+        count += page.items.len();
+        cursor = page.next_cursor;
+    }
+    assert_eq!(count, 1_001);
+    assert_eq!(list_all(&engine, &access, 250).len(), 1, "a new walk sees the root folder");
+}

@@ -4,13 +4,12 @@
 mod common;
 
 use common::*;
-use pressmark_index::access::{Access, RequiredValue};
+use pressmark_index::access::Access;
 use pressmark_index::contents::Contents;
 use pressmark_index::engine::Engine;
 use pressmark_index::error::ErrorKind;
-use pressmark_index::fetch_text::TextRequest;
 use pressmark_index::resource::{Body, Part, RawJson};
-use pressmark_index::space::{AliasClash, CacheScope, SpaceSettings};
+use pressmark_index::space::{AliasClash, SpaceSettings};
 use serde_json::json;
 
 fn docs() -> (tempfile::TempDir, Engine) {
@@ -209,7 +208,7 @@ fn a_slice_of_a_large_text_reads_only_its_chunks() {
     assert!(chunk_reads <= 2);
     let message = check_error(read(&engine, "docs://h/large"), ErrorKind::LimitExceeded);
     assert!(
-        message.contains("docs://h/large#line=0,200") && message.contains("400001 lines"),
+        message.contains("docs://h/large#line=0,200") && message.contains("400000 lines"),
         "{message}"
     );
     check_error(read(&engine, "docs://h/large#line=0,300000"), ErrorKind::LimitExceeded);
@@ -270,106 +269,6 @@ fn a_long_folder_is_cut_and_says_so() {
     assert!(contents.truncated());
 }
 
-// === access ===
-
-#[test]
-fn what_one_may_not_see_is_answered_like_what_is_not_there() {
-    let (_folder, engine) = docs();
-    let mut secret = text("docs", "docs://h/s/secret.md", "hush");
-    secret.acl = Some(vec!["staff".into(), "board".into()]);
-    put(&engine, secret).unwrap();
-    put(&engine, text("docs", "docs://h/open.md", "all")).unwrap();
-    let anonymous = Access::anonymous();
-    let staff = Access::anonymous().with_groups(["staff"]);
-    let hidden = read_as(&engine, "docs://h/s/secret.md", &anonymous).unwrap_err();
-    let absent = read_as(&engine, "docs://h/s/absent.md", &anonymous).unwrap_err();
-    assert_eq!(hidden.detail(), absent.detail());
-    for uri in ["docs://h/s/secret.md#line=0,1", "docs://h/s/", "docs://h/s/secret.md?x"] {
-        check_error(read_as(&engine, uri, &anonymous), ErrorKind::NotFound);
-    }
-    assert_eq!(read_as(&engine, "docs://h/s/secret.md", &staff).unwrap()[0]["text"], "hush");
-    assert_eq!(
-        uris(read_as(&engine, "docs://h/", &anonymous).unwrap().as_array().unwrap()),
-        ["docs://h/open.md"]
-    );
-    assert_eq!(
-        uris(read_as(&engine, "docs://h/", &staff).unwrap().as_array().unwrap()),
-        ["docs://h/open.md", "docs://h/s/"]
-    );
-    assert_eq!(list_all(&engine, &anonymous, 10).len(), 1);
-    assert_eq!(list_all(&engine, &staff, 10).len(), 2);
-    let contents = read_bounded(&engine, "docs://h/s/secret.md", &staff, BYTES_MAX).unwrap();
-    assert_eq!(contents.cache_scope, CacheScope::Private);
-    let fetch =
-        TextRequest { uri: "docs://h/s/secret.md", access: &anonymous, offset: 0, limit: 10 };
-    check_error(engine.fetch_text(&fetch), ErrorKind::NotFound);
-    let other_spaces = Access::operator().with_spaces(["other"]);
-    check_error(read_as(&engine, "docs://h/open.md", &other_spaces), ErrorKind::NotFound);
-    assert!(list_all(&engine, &other_spaces, 10).is_empty());
-}
-
-#[test]
-fn a_variable_that_must_have_a_value_bounds_all_reads() {
-    let (_folder, engine) = docs();
-    engine.put_space(SpaceSettings::new("tenants", "t://h/{tenant}/{name}")).unwrap();
-    for uri in ["t://h/acme/a", "t://h/beta/a"] {
-        put(&engine, text("tenants", uri, uri)).unwrap();
-    }
-    let acme = Access::anonymous().with_required_value(RequiredValue {
-        space: "tenants".into(),
-        variable: "tenant".into(),
-        values: ["acme".to_owned()].into(),
-    });
-    assert!(read_as(&engine, "t://h/acme/a", &acme).is_ok());
-    check_error(read_as(&engine, "t://h/beta/a", &acme), ErrorKind::NotFound);
-    assert_eq!(uris(&list_all(&engine, &acme, 10)), ["t://h/acme/a"]);
-    assert_eq!(
-        uris(read_as(&engine, "t://h/", &acme).unwrap().as_array().unwrap()),
-        ["t://h/acme/"]
-    );
-}
-
-#[test]
-fn an_acl_of_nobody_hides_from_everyone_but_the_operator() {
-    let (_folder, engine) = docs();
-    let mut nobody = text("docs", "docs://h/x", "x");
-    nobody.acl = Some(Vec::new());
-    put(&engine, nobody).unwrap();
-    check_not_found(&engine, "docs://h/x");
-    assert!(read_as(&engine, "docs://h/x", &Access::operator()).is_ok());
-}
-
-// === fetch ===
-
-#[test]
-fn a_text_is_fetched_in_windows() {
-    let (_folder, engine) = docs();
-    let mut resource = text("docs", "docs://h/a", "0123456789中文");
-    resource.title = Some("Digits".into());
-    put(&engine, resource).unwrap();
-    let access = Access::anonymous();
-    let fetch = |uri, offset, limit| {
-        engine.fetch_text(&TextRequest { uri, access: &access, offset, limit }).unwrap()
-    };
-    let first = fetch("docs://h/a", 0, 10);
-    assert_eq!(
-        (first.text.as_str(), first.next_offset, first.total_chars),
-        ("0123456789", Some(10), 12)
-    );
-    assert_eq!(first.title, "Digits");
-    let last = fetch("docs://h/a", 10, 10);
-    assert_eq!((last.text.as_str(), last.next_offset), ("中文", None));
-    assert_eq!(fetch("docs://h/a", 99, 10).text, "");
-    let listing = fetch("docs://h/", 0, 1_000);
-    assert_eq!(listing.text, "- docs://h/a (Digits)\n");
-    let mut binary = text("docs", "docs://h/b", "");
-    binary.contents[0].body = Body::Blob(vec![1, 2, 3]);
-    binary.contents[0].mime_type = Some("image/png".into());
-    binary.mime_type = None;
-    put(&engine, binary).unwrap();
-    assert!(fetch("docs://h/b", 0, 1_000).text.contains("image/png, 3 bytes"));
-}
-
 // === what memory keeps ===
 
 #[test]
@@ -399,4 +298,72 @@ fn a_read_after_a_commit_never_sees_what_the_commit_replaced() {
     assert!(engine.stats().unwrap().hot_values.1 <= 1);
     delete(&engine, "docs://h/hot");
     check_not_found(&engine, "docs://h/hot");
+}
+
+#[test]
+fn an_undone_name_of_dots_is_no_way_up() {
+    let (_folder, engine) = docs();
+    for uri in ["docs://h/q/%252e%252e", "docs://h/d/%252E", "docs://h/a.txt", "docs://h/d/x"] {
+        put(&engine, text("docs", uri, uri)).unwrap();
+    }
+    for folder in ["docs://h/", "docs://h", "docs://h/d/", "docs://h/q/.."] {
+        let entries = read(&engine, folder).unwrap();
+        assert!(entries[0]["uri"].as_str() != Some(folder), "{folder} is a folder: {entries}");
+    }
+    assert_eq!(read_text(&engine, "docs://h/q/%252e%252e"), "docs://h/q/%252e%252e");
+    check_clean(&engine);
+}
+
+#[test]
+fn file_uris_of_any_host_are_names_like_others() {
+    let (_folder, engine) = docs();
+    engine.put_space(SpaceSettings::new("search", "file://name/search?={search}")).unwrap();
+    engine.put_space(SpaceSettings::new("local", "file:///{+path}")).unwrap();
+    put(&engine, text("search", "file://name/search?=abc", "found")).unwrap();
+    put(&engine, text("local", "file:///x", "local")).unwrap();
+    assert_eq!(read_text(&engine, "file://name/search?=abc"), "found");
+    assert_eq!(read_text(&engine, "file://localhost/x"), "local");
+    check_not_found(&engine, "file://elsewhere/x");
+}
+
+#[test]
+fn a_cut_listing_says_so_in_its_last_entry() {
+    let (_folder, engine) = docs();
+    let all = (0..1_001).map(|n| text("docs", &format!("docs://h/many/{n:04}"), "x"));
+    let mutations =
+        all.map(|resource| pressmark_index::mutation::Mutation::Put(Box::new(resource))).collect();
+    engine.commit(mutations).unwrap().into_iter().for_each(|result| drop(result.unwrap()));
+    let entries = read(&engine, "docs://h/many").unwrap();
+    assert_eq!(entries.as_array().unwrap().len(), 1_000);
+    assert_eq!(entries[999]["_meta"]["pressmark/truncated"], true);
+    assert!(entries[998].get("_meta").is_none());
+}
+
+#[test]
+fn a_folder_is_not_read_in_parts() {
+    let (_folder, engine) = docs();
+    put(&engine, text("docs", "docs://h/a/b", "x")).unwrap();
+    check_error(read(&engine, "docs://h/a#line=0,1"), ErrorKind::InvalidFragment);
+    check_error(read(&engine, "docs://h/b#line=0,1"), ErrorKind::NotFound);
+}
+
+#[test]
+fn the_bound_of_a_reply_counts_everything_in_it() {
+    let (_folder, engine) = docs();
+    let mut resource = text("docs", "docs://h/a", "x");
+    resource.contents[0].meta = Some(RawJson(format!(r#"{{"a":"{}"}}"#, "x".repeat(10_000))));
+    put(&engine, resource).unwrap();
+    check_error(
+        read_bounded(&engine, "docs://h/a", &Access::anonymous(), 5_000).map(drop),
+        ErrorKind::LimitExceeded,
+    );
+}
+
+#[test]
+fn a_text_of_long_lines_is_offered_by_characters() {
+    let (_folder, engine) = docs();
+    put(&engine, text("docs", "docs://h/one-line", &"x".repeat(100_000))).unwrap();
+    let error = read_bounded(&engine, "docs://h/one-line", &Access::anonymous(), 50_000).map(drop);
+    let message = check_error(error, ErrorKind::LimitExceeded);
+    assert!(message.contains("in 1 lines") && !message.contains("#line="), "{message}");
 }

@@ -10,13 +10,13 @@ use tokio::net::TcpListener;
 
 use crate::config::ServerConfig;
 use crate::engine_pool::{EnginePool, EnginePoolConfig};
-use crate::limits::Admission;
+use crate::limits::{Admission, ByteBudget};
 use crate::mcp::{Mcp, McpConfig};
 use crate::metrics::Metrics;
-use crate::readiness::{Latch, Readiness};
+use crate::readiness::Latch;
 use crate::sessions::{Sessions, SessionsConfig};
 use crate::shutdown::{Drained, Shutdown};
-use crate::transport::http::{self, HttpConfig, HttpServer};
+use crate::transport::http::{self, Arrivals, HttpConfig, HttpServer};
 use crate::transport::stdio::{self, StdioConfig};
 
 /// How long requests that run may take when the process ends.
@@ -38,6 +38,16 @@ const STREAMS_PER_CONNECTION_MAX: u32 = 256;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may do nothing.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long a request's body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may take nothing of a reply.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Bodies that are on their way at a time.
+const BODIES_ARRIVING_MAX: usize = 1_024;
+/// Bytes of bodies that came in pieces.
+const ARRIVED_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Bytes of replies that their clients have not taken yet.
+const UNSENT_REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Requests of one stdio client at a time.
 const STDIO_REQUESTS_MAX: usize = 64;
 
@@ -85,12 +95,15 @@ impl App {
                 head_timeout: HEAD_TIMEOUT,
                 idle_timeout: IDLE_TIMEOUT,
                 request_timeout: config.request_timeout,
+                body_timeout: BODY_TIMEOUT,
+                write_timeout: WRITE_TIMEOUT,
             },
             pool: self.pool(),
             sessions,
             admission: Admission::new(config.concurrent_requests_max, Arc::clone(&self.metrics)),
+            arrivals: Arrivals::new(BODIES_ARRIVING_MAX, ARRIVED_BYTES_MAX),
+            unsent_replies: ByteBudget::new(UNSENT_REPLY_BYTES_MAX),
             metrics: Arc::clone(&self.metrics),
-            readiness: Readiness::new(),
             shutdown: self.shutdown.clone(),
         };
         http::serve(listener, Arc::new(server)).await;
@@ -105,6 +118,8 @@ impl App {
             line_bytes_max: bytes(self.config.body_bytes_max),
             requests_in_flight_max: STDIO_REQUESTS_MAX,
             request_timeout: self.config.request_timeout,
+            unsent_reply_bytes_max: UNSENT_REPLY_BYTES_MAX,
+            drain_timeout: DRAIN_DEADLINE,
         };
         stdio::serve(
             tokio::io::stdin(),

@@ -1,6 +1,6 @@
 //! The one place where async code meets the synchronous engine: a bounded blocking pool.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::{
     sync::Semaphore,
@@ -31,6 +31,9 @@ pub struct EnginePool {
     metrics: Arc<Metrics>,
 }
 
+/// What is left of a batch's time when it begins no further message.
+const BATCH_REPLY_TIME: Duration = Duration::from_secs(1);
+
 // === impl EnginePool ===
 
 impl EnginePool {
@@ -59,13 +62,13 @@ impl EnginePool {
     pub async fn run(&self, work: Work, deadline: Instant) -> Answer {
         let method = work.method();
         let id = work.id().map(str::to_owned);
-        match timeout_at(deadline, self.run_to_end(work)).await {
+        match timeout_at(deadline, self.run_to_end(work, deadline)).await {
             Ok(answer) => answer,
             Err(_) => Answer::fault(method, id.as_deref(), &Fault::timed_out()),
         }
     }
 
-    async fn run_to_end(&self, work: Work) -> Answer {
+    async fn run_to_end(&self, work: Work, deadline: Instant) -> Answer {
         let method = work.method();
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             self.metrics.requests_shed.inc();
@@ -77,9 +80,11 @@ impl EnginePool {
         };
         let id = work.id().map(str::to_owned);
         let mcp = Arc::clone(&self.mcp);
+        // A batch stops a little before: its answers so far are still worth sending then.
+        let stops = deadline.checked_sub(BATCH_REPLY_TIME).unwrap_or(deadline);
         let running = tokio::task::spawn_blocking(move || {
             let _held = (place, thread);
-            mcp.perform(work)
+            mcp.perform(work, stops)
         });
         match running.await {
             Ok(answer) => answer,

@@ -1,23 +1,39 @@
-//! Admission: how many requests are answered at a time. More are refused at once, because a
-//! client that is told so can try again, and one that waits in a long queue gives up and does.
+//! What is held at a time. Admission: how many requests are answered; more are refused at once,
+//! because a client that is told so can try again, and one that waits in a long queue gives up and
+//! does. Byte budgets: how much of what clients send and have not taken yet is kept.
 
 use std::sync::Arc;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::metrics::Metrics;
 
 /// Lets a bounded number of requests in.
 pub struct Admission {
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     metrics: Arc<Metrics>,
 }
 
-/// A request that was let in; dropping it makes room.
-pub struct Admitted<'a> {
-    _permit: SemaphorePermit<'a>,
-    metrics: &'a Metrics,
+/// A request that was let in; dropping it makes room. It lives until its reply is written.
+pub struct Admitted {
+    _permit: OwnedSemaphorePermit,
+    metrics: Arc<Metrics>,
 }
+
+/// A bound on bytes that are held at a time, over all that share it.
+#[derive(Clone)]
+pub struct ByteBudget {
+    /// One permit for each [`UNIT_BYTES`].
+    units: Arc<Semaphore>,
+    units_max: u32,
+}
+
+/// Bytes of a budget; dropping them gives them back.
+#[derive(Debug)]
+pub struct ReservedBytes(OwnedSemaphorePermit);
+
+/// Budgets count in units of this size: a semaphore hands out at most `u32::MAX` permits at once.
+const UNIT_BYTES: usize = 1024;
 
 // === impl Admission ===
 
@@ -25,23 +41,67 @@ impl Admission {
     /// Lets `requests_in_flight_max` in at a time.
     pub fn new(requests_in_flight_max: usize, metrics: Arc<Metrics>) -> Self {
         let permits = requests_in_flight_max.min(Semaphore::MAX_PERMITS);
-        Self { permits: Semaphore::new(permits), metrics }
+        Self { permits: Arc::new(Semaphore::new(permits)), metrics }
     }
 
     /// Lets one in, or counts it as shed.
-    pub fn admit(&self) -> Option<Admitted<'_>> {
-        let Ok(permit) = self.permits.try_acquire() else {
+    pub fn admit(&self) -> Option<Admitted> {
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
             self.metrics.requests_shed.inc();
             return None;
         };
         self.metrics.requests_in_flight.inc();
-        Some(Admitted { _permit: permit, metrics: &self.metrics })
+        Some(Admitted { _permit: permit, metrics: Arc::clone(&self.metrics) })
     }
 }
 
-impl Drop for Admitted<'_> {
+impl Drop for Admitted {
     fn drop(&mut self) {
         self.metrics.requests_in_flight.dec();
+    }
+}
+
+// === impl ByteBudget ===
+
+impl ByteBudget {
+    /// A budget of `bytes_max`, rounded up to whole KiB.
+    pub fn new(bytes_max: usize) -> Self {
+        let units_max = units(bytes_max).max(1);
+        let permits = usize::try_from(units_max).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+        Self { units: Arc::new(Semaphore::new(permits)), units_max }
+    }
+
+    /// Takes `bytes` from the budget; none when so many are not left.
+    pub fn try_reserve(&self, bytes: usize) -> Option<ReservedBytes> {
+        let permit = Arc::clone(&self.units).try_acquire_many_owned(units(bytes)).ok()?;
+        Some(ReservedBytes(permit))
+    }
+
+    /// Takes `bytes` from the budget as soon as they are there. What is more than the whole budget
+    /// takes all of it.
+    pub async fn reserve(&self, bytes: usize) -> Option<ReservedBytes> {
+        let units = units(bytes).min(self.units_max);
+        // The semaphore is never closed.
+        Arc::clone(&self.units).acquire_many_owned(units).await.ok().map(ReservedBytes)
+    }
+}
+
+fn units(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX)
+}
+
+// === impl ReservedBytes ===
+
+impl ReservedBytes {
+    /// Adds what another reservation of the same budget holds.
+    pub fn merge(&mut self, other: ReservedBytes) {
+        self.0.merge(other.0);
+    }
+
+    /// Gives back all but `bytes`; does nothing where less is held.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        let kept = usize::try_from(units(bytes)).unwrap_or(usize::MAX);
+        drop(self.0.split(self.0.num_permits().saturating_sub(kept)));
     }
 }
 
@@ -60,5 +120,25 @@ mod tests {
         drop(first);
         assert!(admission.admit().is_some());
         assert_eq!(metrics.requests_in_flight.get(), 0);
+    }
+
+    #[test]
+    fn a_budget_gives_no_more_than_it_has_and_takes_back() {
+        let budget = ByteBudget::new(10 * UNIT_BYTES);
+        let mut held = budget.try_reserve(7 * UNIT_BYTES).unwrap();
+        assert!(budget.try_reserve(4 * UNIT_BYTES).is_none());
+        held.merge(budget.try_reserve(3 * UNIT_BYTES).unwrap());
+        assert!(budget.try_reserve(1).is_none());
+        held.shrink_to(UNIT_BYTES);
+        assert!(budget.try_reserve(9 * UNIT_BYTES).is_some());
+        drop(held);
+        assert!(budget.try_reserve(10 * UNIT_BYTES).is_some());
+    }
+
+    #[tokio::test]
+    async fn what_is_larger_than_a_budget_takes_all_of_it() {
+        let budget = ByteBudget::new(2 * UNIT_BYTES);
+        let held = budget.reserve(100 * UNIT_BYTES).await;
+        assert!(held.is_some() && budget.try_reserve(1).is_none());
     }
 }

@@ -1,5 +1,7 @@
 //! Every metric of the server: names, units, labels. Labels come from closed sets, never from input.
 
+mod duration_histogram;
+
 use std::{
     array,
     sync::{OnceLock, atomic::AtomicU64},
@@ -8,14 +10,12 @@ use std::{
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, EncodeLabelValue, text},
-    metrics::{
-        counter::Counter,
-        family::Family,
-        gauge::Gauge,
-        histogram::{Histogram, exponential_buckets},
-    },
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
+
+use duration_histogram::DurationHistogram;
+use hyper::StatusCode;
 
 use crate::{error::Code, mcp::Method};
 
@@ -46,6 +46,21 @@ struct DurationLabels {
     transport: Transport,
 }
 
+/// Statuses of requests that are refused before their messages are read.
+const REFUSALS: [StatusCode; 6] = [
+    StatusCode::FORBIDDEN,
+    StatusCode::NOT_ACCEPTABLE,
+    StatusCode::REQUEST_TIMEOUT,
+    StatusCode::PAYLOAD_TOO_LARGE,
+    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    StatusCode::SERVICE_UNAVAILABLE,
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RefusalLabels {
+    status: u16,
+}
+
 /// `ok`, or the error's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct CodeLabel(Option<Code>);
@@ -58,9 +73,10 @@ pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     request_series: Box<[[[OnceLock<Counter>; CODES]; TRANSPORTS]; Method::COUNT]>,
-    durations: Family<DurationLabels, Histogram, fn() -> Histogram>,
-    duration_series: Box<[[OnceLock<Histogram>; TRANSPORTS]; Method::COUNT]>,
+    durations: Family<DurationLabels, DurationHistogram>,
+    duration_series: Box<[[OnceLock<DurationHistogram>; TRANSPORTS]; Method::COUNT]>,
     reply_bytes: Counter<u64, AtomicU64>,
+    refusals: Family<RefusalLabels, Counter>,
     /// Requests that are being answered.
     pub requests_in_flight: Gauge,
     /// Requests refused because there were too many.
@@ -73,6 +89,8 @@ pub struct Metrics {
     pub sessions_refused: Counter,
     /// Work that waits for a thread of the engine's pool.
     pub pool_queue: Gauge,
+    /// 1 while the store takes writes, 0 while it refuses them since one failed.
+    pub store_writable: Gauge,
     /// Folders that are being scanned.
     pub source_scans_running: Gauge,
     /// Files that were handed to the engine.
@@ -103,19 +121,22 @@ impl Metrics {
             registry: Registry::default(),
             requests: Family::default(),
             request_series: Box::new(array::from_fn(|_| Default::default())),
-            durations: Family::new_with_constructor(duration_histogram),
+            durations: Family::default(),
             duration_series: Box::new(array::from_fn(|_| Default::default())),
             reply_bytes: Counter::default(),
+            refusals: Family::default(),
             requests_in_flight: Gauge::default(),
             requests_shed: Counter::default(),
             connections: Gauge::default(),
             sessions: Gauge::default(),
             sessions_refused: Counter::default(),
             pool_queue: Gauge::default(),
+            store_writable: Gauge::default(),
             source_scans_running: Gauge::default(),
             source_files_indexed: Counter::default(),
         };
         metrics.register();
+        metrics.store_writable.set(1);
         metrics
     }
 
@@ -144,11 +165,21 @@ impl Metrics {
             "Initializations that got no session because there were too many",
             self.sessions_refused.clone(),
         );
+        registry.register(
+            "http_refusals",
+            "HTTP requests refused, by status; those without room for their reply are among them",
+            self.refusals.clone(),
+        );
         registry.register("http_connections", "Open connections", self.connections.clone());
         registry.register(
             "engine_pool_queue",
             "Work that waits for a thread of the engine's pool",
             self.pool_queue.clone(),
+        );
+        registry.register(
+            "store_writable",
+            "Whether the store takes writes (1) or refuses them since one failed (0)",
+            self.store_writable.clone(),
         );
         registry.register(
             "source_scans_running",
@@ -175,11 +206,16 @@ impl Metrics {
         let by_transport = self.duration_series.get(method.index());
         if let Some(series) = by_transport.and_then(|series| series.get(transport as usize)) {
             let labels = || DurationLabels { method, transport };
-            series
-                .get_or_init(|| self.durations.get_or_create_owned(&labels()))
-                .observe(duration.as_secs_f64());
+            series.get_or_init(|| self.durations.get_or_create_owned(&labels())).observe(duration);
         }
         self.reply_bytes.inc_by(reply_bytes as u64);
+    }
+
+    /// Counts an HTTP response whose status says that its request was refused.
+    pub fn responded(&self, status: StatusCode) {
+        if REFUSALS.contains(&status) {
+            self.refusals.get_or_create(&RefusalLabels { status: status.as_u16() }).inc();
+        }
     }
 
     /// The text that Prometheus scrapes (OpenMetrics 1.0).
@@ -196,11 +232,6 @@ impl Default for Metrics {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// From 10 microseconds (a read from memory) to about 40 seconds.
-fn duration_histogram() -> Histogram {
-    Histogram::new(exponential_buckets(10e-6, 2.0, 23))
 }
 
 impl EncodeLabelValue for CodeLabel {
@@ -236,6 +267,10 @@ mod tests {
             r#"mcp_requests_total{method="resources/read",transport="http",code="ok"} 2"#,
             r#"mcp_requests_total{method="resources/read",transport="http",code="-32602"} 1"#,
             r#"mcp_request_duration_seconds_count{method="resources/read",transport="http"} 3"#,
+            r#"mcp_request_duration_seconds_sum{method="resources/read",transport="http"} 0.000045"#,
+            r#"mcp_request_duration_seconds_bucket{le="0.00001",method="resources/read",transport="http"} 0"#,
+            r#"mcp_request_duration_seconds_bucket{le="0.00002",method="resources/read",transport="http"} 3"#,
+            r#"mcp_request_duration_seconds_bucket{le="+Inf",method="resources/read",transport="http"} 3"#,
             "mcp_reply_bytes_total 300",
             "mcp_sessions 0",
         ] {

@@ -38,8 +38,15 @@ pub struct SessionId(u128);
 pub struct Sessions {
     config: SessionsConfig,
     started: Instant,
-    live: RwLock<HashMap<SessionId, Live>>,
+    table: RwLock<Table>,
     metrics: Arc<Metrics>,
+}
+
+#[derive(Default)]
+struct Table {
+    live: HashMap<SessionId, Live>,
+    /// Before this, no session expires: looking through all of them would find nothing.
+    expires_from_ms: u64,
 }
 
 struct Live {
@@ -73,7 +80,7 @@ impl std::fmt::Display for SessionId {
 impl Sessions {
     /// No sessions yet.
     pub fn new(config: SessionsConfig, metrics: Arc<Metrics>) -> Self {
-        Self { config, started: Instant::now(), live: RwLock::default(), metrics }
+        Self { config, started: Instant::now(), table: RwLock::default(), metrics }
     }
 
     /// A new session that agreed on `revision`; none when there are too many.
@@ -84,10 +91,11 @@ impl Sessions {
             return None;
         }
         let id = SessionId(u128::from_be_bytes(random));
-        let mut live = self.live.write();
-        if live.len() >= self.config.sessions_max {
-            self.remove_expired(&mut live);
+        let mut table = self.table.write();
+        if table.live.len() >= self.config.sessions_max && self.now_ms() >= table.expires_from_ms {
+            self.remove_expired(&mut table);
         }
+        let live = &mut table.live;
         if live.len() >= self.config.sessions_max {
             self.metrics.sessions_refused.inc();
             return None;
@@ -99,8 +107,8 @@ impl Sessions {
 
     /// The session that a request names, which is used now.
     pub fn find(&self, id: SessionId) -> Session {
-        let live = self.live.read();
-        match live.get(&id) {
+        let table = self.table.read();
+        match table.live.get(&id) {
             Some(session) if !self.expired(session) => {
                 session.last_used_ms.store(self.now_ms(), Ordering::Relaxed);
                 Session::Known(session.revision)
@@ -111,7 +119,7 @@ impl Sessions {
 
     /// Ends a session; false when there is none.
     pub fn end(&self, id: SessionId) -> bool {
-        let mut live = self.live.write();
+        let live = &mut self.table.write().live;
         let ended = live.remove(&id).is_some_and(|session| !self.expired(&session));
         self.show(live.len());
         ended
@@ -122,14 +130,24 @@ impl Sessions {
         let mut ticks = tokio::time::interval(self.config.idle_timeout.max(SWEEP_PERIOD_MIN));
         loop {
             tokio::select! {
-                _ = ticks.tick() => self.remove_expired(&mut self.live.write()),
+                _ = ticks.tick() => self.remove_expired(&mut self.table.write()),
                 () = shutdown.begun() => return,
             }
         }
     }
 
-    fn remove_expired(&self, live: &mut HashMap<SessionId, Live>) {
-        live.retain(|_, session| !self.expired(session));
+    fn remove_expired(&self, table: &mut Table) {
+        let Table { live, expires_from_ms } = table;
+        let mut oldest_ms = self.now_ms();
+        live.retain(|_, session| {
+            let is_live = !self.expired(session);
+            if is_live {
+                oldest_ms = oldest_ms.min(session.last_used_ms.load(Ordering::Relaxed));
+            }
+            is_live
+        });
+        // Sessions that are used or begun from now on expire later still.
+        *expires_from_ms = oldest_ms.saturating_add(millis(self.config.idle_timeout));
         live.shrink_to(live.len().saturating_mul(2));
         self.show(live.len());
     }
@@ -140,12 +158,16 @@ impl Sessions {
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        millis(self.started.elapsed())
     }
 
     fn show(&self, count: usize) {
         self.metrics.sessions.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Sweeping more often than this would only take the lock.
@@ -203,6 +225,26 @@ mod tests {
         tokio::time::advance(IDLE * 2).await;
         assert!(sessions.begin(Revision::V2025_11_25).is_some());
         assert_eq!(sessions.metrics.sessions.get(), 1);
+    }
+
+    /// A client that begins sessions without end must not have all of them looked through each time.
+    #[tokio::test(start_paused = true)]
+    async fn expired_sessions_are_looked_for_when_there_can_be_some() {
+        let sessions = sessions(1);
+        tokio::time::advance(IDLE).await;
+        let only = sessions.begin(Revision::V2025_11_25).unwrap();
+        assert!(sessions.begin(Revision::V2025_11_25).is_none());
+        let expires_from_ms = || sessions.table.read().expires_from_ms;
+        assert_eq!(expires_from_ms(), millis(IDLE * 2));
+        tokio::time::advance(IDLE / 2).await;
+        sessions.find(only);
+        assert!(sessions.begin(Revision::V2025_11_25).is_none());
+        assert_eq!(expires_from_ms(), millis(IDLE * 2), "nothing was looked through");
+        tokio::time::advance(IDLE / 2).await;
+        assert!(sessions.begin(Revision::V2025_11_25).is_none());
+        assert_eq!(expires_from_ms(), millis(IDLE * 5 / 2));
+        tokio::time::advance(IDLE).await;
+        assert!(sessions.begin(Revision::V2025_11_25).is_some());
     }
 
     #[tokio::test(start_paused = true)]

@@ -68,6 +68,16 @@ impl WriterState {
             counts,
         })
     }
+
+    pub(crate) fn change_log_retention(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.change_log_retention_ms).unwrap_or(u64::MAX))
+    }
+}
+
+/// A batch to be written, with the URIs whose values it replaces.
+pub(crate) struct Finished<'s> {
+    pub(crate) batch: Batch<'s>,
+    pub(crate) replaced: Vec<String>,
 }
 
 /// One batch in the making.
@@ -100,16 +110,20 @@ impl<'s, 'w> Transaction<'s, 'w> {
     }
 
     /// Adds the counters and hands over the batch for writing, and the URIs whose values it replaces.
-    pub(crate) fn finish(mut self) -> Result<(Batch<'s>, Vec<String>)> {
+    pub(crate) fn finish(mut self) -> Result<Finished<'s>> {
         for space in &self.touched {
             let counts = self.state.counts.get(space).copied().unwrap_or_default();
             self.batch.put(Cf::Meta, &meta::counts(*space), &counts.encode())?;
         }
         if !self.batch.is_empty() {
-            self.drop_old_changes()?;
+            match self.drop_old_changes() {
+                // A broken entry keeps what is older, and keeps nobody from writing; `verify` names it.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {}
+                result => result?,
+            }
             self.batch.put(Cf::Meta, meta::SEQUENCE, &self.state.sequence.to_be_bytes())?;
         }
-        Ok((self.batch, self.heads.into_keys().collect()))
+        Ok(Finished { batch: self.batch, replaced: self.heads.into_keys().collect() })
     }
 
     pub(crate) fn size_bytes(&self) -> usize {
@@ -169,7 +183,8 @@ impl<'s, 'w> Transaction<'s, 'w> {
         if let Some(previous) = previous.as_ref().filter(|_| unchanged) {
             return self.refresh(put, previous, acl, warning);
         }
-        let version = match (&previous, self.tombstone(&put.uri)?) {
+        let tombstone = if previous.is_some() { None } else { self.tombstone(&put.uri)? };
+        let version = match (&previous, &tombstone) {
             (Some(head), _) => head.version,
             (None, Some(tombstone)) => tombstone.version,
             (None, None) => 0,
@@ -195,8 +210,10 @@ impl<'s, 'w> Transaction<'s, 'w> {
         if let Some(previous) = &previous {
             self.remove_derived(&put.uri, previous)?;
         } else {
-            self.batch.delete(Cf::Tombstones, put.uri.as_bytes())?;
-            self.tombstones.insert(put.uri.clone(), None);
+            if tombstone.is_some() {
+                self.batch.delete(Cf::Tombstones, put.uri.as_bytes())?;
+                self.tombstones.insert(put.uri.clone(), None);
+            }
             self.add_alias(put)?;
         }
         self.count(space.id, previous.as_ref().map(|head| head.acl), Some(acl));

@@ -15,7 +15,7 @@ pub const CHANGES_KEPT_MAX: u64 = 1_000_000;
 const IDEMPOTENCY_KEYS_PER_SWEEP: usize = 10_000;
 /// How often the age of the oldest entry is looked at.
 const RETENTION_CHECK_MS: i64 = 10_000;
-/// Entries that one batch takes off the end of the log at most.
+/// Entries that one batch takes off the end of the log at most, beyond as many as it adds.
 const CHANGES_DROPPED_PER_BATCH: usize = 10_000;
 
 impl Transaction<'_, '_> {
@@ -23,17 +23,21 @@ impl Transaction<'_, '_> {
     pub(super) fn drop_old_changes(&mut self) -> Result<()> {
         let beyond_count =
             self.state.sequence.saturating_sub(self.state.oldest_change) >= CHANGES_KEPT_MAX;
-        if !beyond_count && self.now < self.state.retention_check {
+        let due = self.now >= self.state.retention_check;
+        if !beyond_count && !due {
             return Ok(());
         }
-        self.state.retention_check = self.now.saturating_add(RETENTION_CHECK_MS);
-        self.drop_old_idempotency_keys()?;
+        if due {
+            self.state.retention_check = self.now.saturating_add(RETENTION_CHECK_MS);
+            self.drop_old_idempotency_keys()?;
+        }
         let kept_from = self.state.sequence.saturating_sub(CHANGES_KEPT_MAX).saturating_add(1);
         let kept_since = self.now.saturating_sub(self.state.change_log_retention_ms);
         let view = self.store.view();
         let mut scan = view.scan(Cf::Changes, b"", &key::sequence(self.state.oldest_change))?;
         let mut oldest = self.state.oldest_change;
-        for _ in 0..CHANGES_DROPPED_PER_BATCH {
+        // More than came, so that a log at its bound stays there however large the commits are.
+        for _ in 0..CHANGES_DROPPED_PER_BATCH.saturating_add(self.heads.len()) {
             let Some((key, value)) = scan.item()? else { break };
             let sequence = key::decode_sequence(key)?;
             let entry = Entry::decode(value)?;

@@ -90,20 +90,49 @@ fn ends_with_line_feed(bytes: &[u8], at: usize) -> bool {
 
 /// Where the code point number `chars` begins in an escaped text; its end when it is shorter.
 pub(crate) fn char_offset(escaped: &[u8], chars: u64) -> usize {
+    let mut left = usize::try_from(chars).unwrap_or(usize::MAX);
     let mut at = 0;
-    for _ in 0..chars {
-        match escaped.get(at) {
-            None => break,
-            Some(b'\\') => at += escape_length(escaped, at),
-            Some(_) => {
-                at += 1;
-                while escaped.get(at).is_some_and(|byte| byte & 0xc0 == 0x80) {
-                    at += 1;
-                }
-            }
+    while left > 0 {
+        let rest = escaped.get(at..).unwrap_or_default();
+        let plain = rest.get(..memchr::memchr(b'\\', rest).unwrap_or(rest.len())).unwrap_or(rest);
+        let count = count_chars(plain);
+        if count > left {
+            return at + plain_offset(plain, left);
+        }
+        at += plain.len();
+        left -= count;
+        if at >= escaped.len() {
+            return escaped.len();
+        }
+        if left > 0 {
+            at += escape_length(escaped, at);
+            left -= 1;
         }
     }
     at.min(escaped.len())
+}
+
+/// Code points of UTF-8: bytes that continue none.
+fn count_chars(text: &[u8]) -> usize {
+    text.iter().filter(|byte| (**byte & 0xc0) != 0x80).count()
+}
+
+/// Where the code point number `chars` begins in text without escapes: block by block, then byte by byte.
+fn plain_offset(plain: &[u8], chars: usize) -> usize {
+    const BLOCK: usize = 256;
+    let mut left = chars;
+    let mut at = 0;
+    while let Some(block) = plain.get(at..at + BLOCK) {
+        let count = count_chars(block);
+        if count > left {
+            break;
+        }
+        left -= count;
+        at += BLOCK;
+    }
+    let rest = plain.get(at..).unwrap_or_default();
+    let begins = rest.iter().enumerate().filter(|(_, byte)| (**byte & 0xc0) != 0x80);
+    at + begins.map(|(within, _)| within).nth(left).unwrap_or(rest.len())
 }
 
 /// Where the line number `lines` begins in an escaped text; its end when it has fewer.

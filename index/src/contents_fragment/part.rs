@@ -214,6 +214,19 @@ impl<'a> StoredPart<'a> {
         Ok(StoredPart { own_uri, meta, blob: flags & BLOB != 0, raw_bytes, length, head, body })
     }
 
+    /// What the entry takes on the wire beside its URI.
+    pub(crate) fn encoded_bytes(&self) -> usize {
+        let own = self.own_uri.map_or(0, <[u8]>::len) + self.meta.map_or(0, <[u8]>::len);
+        own.saturating_add(self.head.len()).saturating_add(self.body_bytes())
+    }
+
+    /// The `mimeType`, decoded.
+    pub(crate) fn mime_type(&self) -> Option<String> {
+        let rest = self.head.strip_prefix(b",\"mimeType\":\"")?;
+        let end = memchr::memmem::find(rest, b"\",\"")?;
+        json_text::unescape(rest.get(..end)?)
+    }
+
     /// Encoded bytes of the body.
     pub(crate) fn body_bytes(&self) -> usize {
         match &self.body {

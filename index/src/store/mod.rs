@@ -6,7 +6,8 @@ pub(crate) mod key;
 mod options;
 pub(crate) mod value;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use rocksdb::{
     ColumnFamily, DB, DBPinnableSlice, DBRawIterator, ReadOptions, WriteBatch, WriteOptions,
@@ -18,9 +19,22 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// An open RocksDB with our column families.
 pub(crate) struct Store {
+    // Dropped in this order: the database is closed before others may delete its files.
     db: DB,
+    held: OnceLock<FilesHeld>,
+    path: PathBuf,
     memory_only: ReadOptions,
     cache: rocksdb::Cache,
+}
+
+/// As long as this is there, the store deletes no file that another one on the same folder may be reading.
+struct FilesHeld(Arc<Store>);
+
+impl Drop for FilesHeld {
+    fn drop(&mut self) {
+        // When this fails the files go at the next opening.
+        let _ = self.0.db.enable_file_deletions();
+    }
 }
 
 /// What a look-up that must not touch the disk found.
@@ -35,18 +49,42 @@ impl Store {
     pub(crate) fn open(path: &Path, block_cache_bytes: usize) -> Result<Store> {
         // HyperClockCache has no lock on a hit; entries here are data blocks of about 8 KiB.
         let cache = rocksdb::Cache::new_hyper_clock_cache(block_cache_bytes, 8 * 1024);
+        Store::open_with(path, cache, Mode::Writable)
+    }
+
+    /// Opens the same folder again, with the same cache. [`Mode::Writable`] needs that nobody else has it open so.
+    pub(crate) fn reopen(&self, mode: Mode) -> Result<Store> {
+        Store::open_with(&self.path, self.cache.clone(), mode)
+    }
+
+    fn open_with(path: &Path, cache: rocksdb::Cache, mode: Mode) -> Result<Store> {
         let families = Cf::ALL.map(|cf| options::column_family(cf, &cache));
-        let db =
-            DB::open_cf_descriptors(&options::database(), path, families).map_err(|source| {
-                Error::new(
-                    ErrorKind::Io,
-                    path.display().to_string(),
-                    format!("the store cannot be opened: {source}"),
-                )
-            })?;
+        let mut database = options::database();
+        let db = match mode {
+            Mode::Writable => DB::open_cf_descriptors(&database, path, families),
+            Mode::ReadOnly => {
+                // Tables are opened now: the next writable store may delete their files soon.
+                database.set_max_open_files(-1);
+                DB::open_cf_descriptors_read_only(&database, path, families, false)
+            }
+        }
+        .map_err(|source| cannot_open(path, source))?;
         let mut memory_only = ReadOptions::default();
         memory_only.set_read_tier(rocksdb::ReadTier::BlockCache);
-        Ok(Store { db, memory_only, cache })
+        Ok(Store { db, held: OnceLock::new(), path: path.to_owned(), memory_only, cache })
+    }
+
+    /// Ends flushes, compactions and RocksDB's own attempts to recover; reads go on, writes fail from now on.
+    pub(crate) fn stop_background_work(&self) {
+        self.db.cancel_all_background_work(true);
+    }
+
+    /// Lets `successor`, on the same folder, delete no file until this store is closed: its readers may need them.
+    pub(crate) fn keep_files_of(&self, successor: &Arc<Store>) {
+        // Without it a read that goes on for long could miss a file, and fail.
+        if successor.db.disable_file_deletions().is_ok() {
+            let _ = self.held.set(FilesHeld(Arc::clone(successor)));
+        }
     }
 
     fn family(&self, cf: Cf) -> Result<&ColumnFamily> {
@@ -85,7 +123,12 @@ impl Store {
         let mut options = WriteOptions::default();
         options.set_sync(sync);
         self.db.write_opt(batch.batch, &options).map_err(|source| {
-            Error::new(ErrorKind::Io, "store", "the commit was not written").with_source(source)
+            Error::new(
+                ErrorKind::Io,
+                "store",
+                "a write failed; whether it was kept shows when writing works again: send it again then",
+            )
+            .with_source(source)
         })
     }
 
@@ -121,6 +164,35 @@ impl Store {
     pub(crate) fn cache_bytes(&self) -> usize {
         self.cache.get_usage()
     }
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// By the one that writes.
+    Writable,
+    /// Beside it: shows what was there when it was opened, and writes nothing.
+    ReadOnly,
+}
+
+fn cannot_open(path: &Path, source: rocksdb::Error) -> Error {
+    let kind = match source.kind() {
+        rocksdb::ErrorKind::Corruption => ErrorKind::Corrupt,
+        _ => ErrorKind::Io,
+    };
+    let text = source.to_string();
+    // RocksDB gives the system's error as text only.
+    let way_out = [
+        ("Too many open files", ": raise the limit of open files (`ulimit -n`)"),
+        ("No space left", ": free space on its file system"),
+        ("Permission denied", ": give this user the right to read and write it"),
+    ];
+    let way_out = way_out.iter().find(|(cause, _)| text.contains(cause)).map_or("", |(_, way)| way);
+    Error::new(
+        kind,
+        path.display().to_string(),
+        format!("the store cannot be opened ({text}){way_out}"),
+    )
 }
 
 fn failed(what: &str, cf: Cf, source: rocksdb::Error) -> Error {

@@ -4,12 +4,17 @@ use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionTyp
 
 use super::column_family::Cf;
 
-/// Bodies from this size on live in blob files, so that compaction does not copy them.
-const BLOB_BYTES_MIN: u64 = 32 * 1024;
+/// Chunks live in blob files from this size on, so that compaction does not copy them.
+const CHUNK_BLOB_BYTES_MIN: u64 = 32 * 1024;
+/// Contents only from here on: a look-up that must not touch the disk cannot see into blob files, and a body that is
+/// not chunked is smaller. What is larger has many parts.
+const CONTENTS_BLOB_BYTES_MIN: u64 = 512 * 1024;
 /// A memtable; two of each family may wait for their flush.
 const MEMTABLE_BYTES: usize = 32 * 1024 * 1024;
 /// All memtables together.
 const MEMTABLES_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// The write-ahead log is cut, by flushing what it still holds, from this size on; opening replays at most that.
+const WAL_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// The log of the store's own doings is kept this many files long.
 const INFO_LOG_FILES: usize = 4;
 const INFO_LOG_BYTES: usize = 4 * 1024 * 1024;
@@ -20,8 +25,10 @@ pub(super) fn database() -> Options {
     options.create_if_missing(true);
     options.create_missing_column_families(true);
     options.set_db_write_buffer_size(MEMTABLES_BYTES_MAX);
+    // Small families fill their memtables slowly and would keep the log of all others alive.
+    options.set_max_total_wal_size(WAL_BYTES_MAX);
     options.set_max_background_jobs(2);
-    // 512 open tables hold 10^7 small records; the rest is opened when it is read.
+    // More tables than this are opened when they are read.
     options.set_max_open_files(1024);
     options.set_keep_log_file_num(INFO_LOG_FILES);
     options.set_max_log_file_size(INFO_LOG_BYTES);
@@ -62,7 +69,11 @@ pub(super) fn column_family(cf: Cf, cache: &Cache) -> ColumnFamilyDescriptor {
     }
     if matches!(cf, Cf::Contents | Cf::Chunks) {
         options.set_enable_blob_files(true);
-        options.set_min_blob_size(BLOB_BYTES_MIN);
+        options.set_min_blob_size(if cf == Cf::Chunks {
+            CHUNK_BLOB_BYTES_MIN
+        } else {
+            CONTENTS_BLOB_BYTES_MIN
+        });
         options.set_blob_compression_type(DBCompressionType::Lz4);
         options.set_enable_blob_gc(true);
     }

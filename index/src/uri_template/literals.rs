@@ -56,7 +56,7 @@ impl Literals {
             if open {
                 out.push_str(&authority);
             } else {
-                let authority = file_authority(&out, &authority)?.to_owned();
+                let authority = file_authority(&out, &authority).to_owned();
                 out.push_str(&authority);
                 self.place = Place::Path;
             }

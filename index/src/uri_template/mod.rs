@@ -36,7 +36,9 @@ mod template_set;
 pub(crate) use encode::{PATH, decode, push_char, push_escaped, triplet_char_at};
 pub use expand::ExpandError;
 pub use matcher::{TemplateMatcher, VARIABLES_MAX};
-pub(crate) use normal_form::{Purpose, UriFault, is_normal, normal_form, scheme_end};
+pub(crate) use normal_form::{
+    Purpose, UriFault, has_dot_segments, is_normal, normal_form, scheme_end,
+};
 pub use parse::TEMPLATE_BYTES_MAX;
 pub use template_set::TemplateSet;
 

@@ -22,8 +22,6 @@ pub(crate) enum UriFault {
     NoScheme,
     /// A segment `.` or `..`, in any spelling.
     DotSegment,
-    /// A `file` URI of another machine.
-    FileHost { host: String },
 }
 
 impl fmt::Display for UriFault {
@@ -42,12 +40,6 @@ impl fmt::Display for UriFault {
             Self::NoScheme => f.write_str("it has no scheme, such as `docs://`"),
             Self::DotSegment => {
                 f.write_str("a path segment is `.` or `..` once its escapes are decoded")
-            }
-            Self::FileHost { host } => {
-                write!(
-                    f,
-                    "the files of another machine, `{host}`, are not served (write `file:///` for this one)"
-                )
             }
         }
     }
@@ -82,7 +74,7 @@ pub(crate) fn normal_form(uri: &str, purpose: Purpose) -> Result<String, UriFaul
     if let Some(authority) = split.authority {
         out.push_str("//");
         let text = normal_authority(authority, offset_in(uri, authority), purpose)?;
-        out.push_str(file_authority(&out, &text)?);
+        out.push_str(file_authority(&out, &text));
     }
     let mut path = String::with_capacity(split.path.len() + 16);
     // Without a scheme, a colon behind decoded letters would make one (RFC 3986 section 4.2).
@@ -271,13 +263,10 @@ pub(super) fn normal_authority(
     Ok(lower)
 }
 
-/// The authority of a `file` URI is this machine, which has the empty name (RFC 8089 section 2).
-pub(super) fn file_authority<'a>(before: &str, authority: &'a str) -> Result<&'a str, UriFault> {
-    match authority {
-        _ if before != "file://" => Ok(authority),
-        "" | "localhost" => Ok(""),
-        host => Err(UriFault::FileHost { host: host.to_owned() }),
-    }
+/// In a `file` URI, `localhost` is the empty name (RFC 8089 section 2). Other hosts stay: a URI names a resource of
+/// the store, and no file is opened for it.
+pub(super) fn file_authority<'a>(before: &str, authority: &'a str) -> &'a str {
+    if before == "file://" && authority == "localhost" { "" } else { authority }
 }
 
 /// Appends one part of a URI in its normal form; `position` is where it stands in the whole.
@@ -404,7 +393,6 @@ mod tests {
         check("x://a/caf%E9", UriFault::NotUtf8 { position: 9 });
         check("x://a/%C3é%A9", UriFault::NotUtf8 { position: 6 });
         check("x://a/?q=%D83D%DE00", UriFault::NotUtf8 { position: 9 });
-        check("file://host/x", UriFault::FileHost { host: "host".to_owned() });
     }
 
     #[test]

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
+pub mod child;
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,128 +1,120 @@
-//! `pressmark load`: records from NDJSON files into a space.
+//! `pressmark load`: records from files into a space.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use pressmark_index::engine::Engine;
-use pressmark_index::mutation::{Mutation, Outcome};
+use clap::Args;
 
 use super::open::{open, setup};
-use super::{Common, EXIT_PARTLY, chain, say};
-use crate::records;
+use super::{Common, EXIT_PARTLY, EXIT_REFUSED, chain, say};
+use crate::loading::format::{Quoting, RecordFormat};
+use crate::loading::input::is_stdin;
+use crate::loading::pipeline::{LoadCounts, LoadPlan, load};
+use crate::loading::progress::{Progress, rate};
+use crate::loading::refusals::Refusals;
 
-/// A line longer than this is refused; the largest resource, escaped at its worst, fits.
-const LINE_BYTES_MAX: u64 = 512 << 20;
-/// A batch is committed when it holds this many records ...
-const BATCH_RECORDS_MAX: usize = 1_000;
-/// ... or was read from this many bytes.
-const BATCH_BYTES_MAX: usize = 8 << 20;
+/// The rate of fewer records says nothing.
+const RATE_RECORDS_MIN: u64 = 10_000;
 
-pub(super) fn run(common: &Common, space: &str, files: &[PathBuf]) -> Result<ExitCode, String> {
+#[derive(Debug, Args)]
+pub(super) struct LoadArgs {
+    /// The space's name
+    space: String,
+    /// Files of records: .ndjson, .csv, .tsv, plain or compressed (.gz, .zst); `-` is stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How the records are written, whatever the files are named
+    #[arg(long, value_enum)]
+    format: Option<RecordFormat>,
+    /// Whether fields of CSV and TSV may stand in quotes [default: double for CSV, none for TSV]
+    #[arg(long, value_enum)]
+    quoting: Option<Quoting>,
+    /// What separates the fields of CSV and TSV [default: comma for CSV, tab for TSV]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<u8>,
+    /// How many refused records are printed; the others are only counted
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    errors_max: u64,
+    /// Write all refused records here: NDJSON with `file`, `line`, `field` and `reason`
+    #[arg(long, value_name = "FILE")]
+    errors: Option<PathBuf>,
+}
+
+pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, String> {
+    if arguments.format.is_none() && arguments.files.iter().any(|file| is_stdin(file)) {
+        return Err("`-` has no name that tells its format: say --format ndjson, csv or tsv".into());
+    }
     let setup = setup(common, &[])?;
     let engine = open(&setup, "load")?;
-    if engine.spaces().by_name(space).is_none() {
+    let spaces = engine.spaces();
+    let Some(space) = spaces.by_name(&arguments.space) else {
         return Err(format!(
-            "there is no space `{space}`: declare it in the configuration as [[space]], or add it with `pressmark space add`"
+            "there is no space `{}`: declare it in the configuration as [[space]], or add it with `pressmark space add`",
+            arguments.space
         ));
-    }
-    let mut load = Load {
-        engine: &engine,
-        space,
-        batch: Vec::new(),
-        batch_bytes: 0,
-        counts: Counts::default(),
     };
-    for file in files {
-        load.file(file)?;
+    let configured =
+        setup.config.spaces.iter().find(|known| known.settings.name == arguments.space);
+    let plan = LoadPlan {
+        files: arguments.files.clone(),
+        format: arguments.format,
+        quoting: arguments.quoting,
+        delimiter: arguments.delimiter,
+        columns: configured.map(|space| space.columns.clone()).unwrap_or_default(),
+    };
+    let errors = arguments
+        .errors
+        .as_ref()
+        .map(|path| File::create(path).map_err(|error| format!("{}: {error}", path.display())))
+        .transpose()?;
+    let progress = Progress::new(&plan.files);
+    let refusals = Refusals::new(&progress, arguments.errors_max, errors);
+    let (counts, loaded) = load(&engine, space, &plan, &progress, &refusals);
+    let written = refusals.finish();
+    let elapsed = progress.finish();
+    say(&summary(&counts));
+    if done(&counts) >= RATE_RECORDS_MIN {
+        say(&format!("{} in {:.1} s", rate(done(&counts), elapsed), elapsed.as_secs_f64()));
     }
-    let counts = load.counts;
-    say(&format!(
-        "{} records loaded: {} created, {} updated, {} unchanged; {} refused",
-        counts.created + counts.updated + counts.unchanged,
-        counts.created,
-        counts.updated,
-        counts.unchanged,
-        counts.refused
-    ));
-    Ok(if counts.refused == 0 { ExitCode::SUCCESS } else { ExitCode::from(EXIT_PARTLY) })
+    loaded.map_err(|error| chain(&error))?;
+    written.map_err(|error| format!("--errors: {error}"))?;
+    Ok(exit_code(&counts))
 }
 
-#[derive(Default)]
-struct Counts {
-    created: u64,
-    updated: u64,
-    unchanged: u64,
-    refused: u64,
+/// Records that are in the store now.
+fn done(counts: &LoadCounts) -> u64 {
+    counts.created + counts.updated + counts.unchanged
 }
 
-struct Load<'a> {
-    engine: &'a Engine,
-    space: &'a str,
-    /// Records with the line that each came from.
-    batch: Vec<(u64, Mutation)>,
-    batch_bytes: usize,
-    counts: Counts,
+fn summary(counts: &LoadCounts) -> String {
+    let LoadCounts { created, updated, unchanged, refused, failed_files } = counts;
+    let mut line = format!(
+        "{} records loaded: {created} created, {updated} updated, {unchanged} unchanged; {refused} refused",
+        done(counts)
+    );
+    match failed_files {
+        0 => {}
+        1 => line.push_str("; 1 file failed"),
+        count => line.push_str(&format!("; {count} files failed")),
+    }
+    line
 }
 
-impl Load<'_> {
-    fn file(&mut self, path: &Path) -> Result<(), String> {
-        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-        let mut reader: Box<dyn BufRead> = if path == Path::new("-") {
-            Box::new(BufReader::new(std::io::stdin()))
-        } else {
-            Box::new(BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?))
-        };
-        let mut line = Vec::new();
-        for number in 1_u64.. {
-            line.clear();
-            let read =
-                (&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).map_err(failed)?;
-            if read == 0 {
-                break;
-            }
-            if u64::try_from(read) == Ok(LINE_BYTES_MAX) && !line.ends_with(b"\n") {
-                return Err(format!(
-                    "{}:{number}: the line is longer than {LINE_BYTES_MAX} bytes",
-                    path.display()
-                ));
-            }
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            match records::parse(&line, self.space) {
-                Ok(resource) => self.batch.push((number, Mutation::Put(Box::new(resource)))),
-                Err(error) => self.refuse(path, number, &error.to_string()),
-            }
-            self.batch_bytes += line.len();
-            if self.batch.len() >= BATCH_RECORDS_MAX || self.batch_bytes >= BATCH_BYTES_MAX {
-                self.commit(path)?;
-            }
-        }
-        self.commit(path)
+fn exit_code(counts: &LoadCounts) -> ExitCode {
+    let failed = counts.refused > 0 || counts.failed_files > 0;
+    match (failed, done(counts)) {
+        (false, _) => ExitCode::SUCCESS,
+        (true, 0) => ExitCode::from(EXIT_REFUSED),
+        (true, _) => ExitCode::from(EXIT_PARTLY),
     }
+}
 
-    fn commit(&mut self, path: &Path) -> Result<(), String> {
-        self.batch_bytes = 0;
-        let (lines, mutations): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.batch).into_iter().unzip();
-        let results = self.engine.commit(mutations).map_err(|error| chain(&error))?;
-        for (line, result) in lines.into_iter().zip(results) {
-            match result.map(|applied| applied.outcome) {
-                Ok(Outcome::Created) => self.counts.created += 1,
-                Ok(Outcome::Updated) => self.counts.updated += 1,
-                Ok(Outcome::Unchanged | Outcome::Deleted | Outcome::Absent) => {
-                    self.counts.unchanged += 1;
-                }
-                Err(error) => self.refuse(path, line, &chain(&error)),
-            }
-        }
-        Ok(())
-    }
-
-    fn refuse(&mut self, path: &Path, line: u64, reason: &str) {
-        self.counts.refused += 1;
-        say(&format!("{}:{line}: {reason}", path.display()));
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [b'\n' | b'\r' | b'"'] => Err("a line end or a quote separates no fields".to_owned()),
+        [byte] => Ok(*byte),
+        _ if text == "\\t" => Ok(b'\t'),
+        _ => Err("write one ASCII character, or \\t for a tab".to_owned()),
     }
 }

@@ -30,6 +30,13 @@ const EXAMPLES: &str = "Examples:
   pressmark read docs://handbook/README.md --data DIR
   pressmark load pypi packages.ndjson --config pressmark.toml";
 
+const LOAD_EXAMPLES: &str = "Examples:
+  pressmark load pypi packages.ndjson more.tsv.zst     with the columns of [space.columns] in pressmark.toml
+  export | pressmark load tickets - --format csv       from another program
+  pressmark load pypi *.csv.gz --errors refused.ndjson keep what was refused, with file, line and reason
+
+Exit codes: 0 all records are in, 1 some were refused or a file failed, 2 nothing was loaded.";
+
 /// Serves huge document collections to AI hosts as MCP resources.
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = EXAMPLES, max_term_width = 110)]
@@ -85,14 +92,9 @@ enum Command {
         #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
-    /// Load records (NDJSON, one resource a line; `-` is stdin) into a space
-    Load {
-        /// The space's name
-        space: String,
-        /// Files with one record a line
-        #[arg(required = true, value_name = "FILE")]
-        files: Vec<PathBuf>,
-    },
+    /// Load records from files (or stdin) into a space: NDJSON, CSV, TSV, plain, gzip or zstd
+    #[command(after_help = LOAD_EXAMPLES)]
+    Load(load::LoadArgs),
     /// Print a resource, a part of one (`#line=0,20`), or the entries of a folder
     Read {
         /// Its URI
@@ -173,7 +175,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Serve { paths, listen } => Ok(serve::http(common, paths, *listen)?),
         Command::Stdio { paths } => Ok(serve::stdio(common, paths)?),
-        Command::Load { space, files } => Ok(load::run(common, space, files)?),
+        Command::Load(arguments) => Ok(load::run(common, arguments)?),
         Command::Read { uri } => inspect::read(common, uri),
         Command::List => inspect::list(common),
         Command::Space { command } => space::run(common, command),

@@ -26,6 +26,7 @@ use crate::sources::FolderSource;
 pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
 pub use error::ConfigError;
 pub use listen::{check_admin_listen, check_listen, parse_address};
+pub(crate) use validate::column_target;
 
 /// More than a model makes, less than a loop that went wrong.
 const TOOL_CALLS_PER_SECOND_DEFAULT: NonZeroU32 = NonZeroU32::new(100).unwrap();

@@ -76,7 +76,7 @@ pub struct RawServer {
     pub tool_calls_per_second: Option<Spanned<RawCount>>,
     /// Most requests in progress; further ones are answered with 503. Default: `512`.
     pub concurrent_requests_max: Option<Spanned<RawCount>>,
-    /// Most sessions of the revisions that have them; the idlest one ends for a new one. Default: `10000`.
+    /// Most sessions of the revisions that have them; a client beyond them is served without one. Default: `10000`.
     pub sessions_max: Option<Spanned<RawCount>>,
     /// A session without a request for this long ends. Default: `"30m"`.
     pub session_idle: Option<Spanned<RawDuration>>,

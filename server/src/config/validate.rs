@@ -279,7 +279,8 @@ fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
     })
 }
 
-fn column_target(text: &str) -> Result<ColumnTarget, String> {
+/// What a column fills, as it is written in `[space.columns]`.
+pub(crate) fn column_target(text: &str) -> Result<ColumnTarget, String> {
     match text.strip_prefix("variables.") {
         Some("") => Err("names no variable; write \"variables.<name>\"".to_owned()),
         Some(name) => Ok(ColumnTarget::Variable(name.to_owned())),

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::scan;
+use super::{members::Key, scan};
 
 /// A message with the parts that decide what it is.
 #[derive(Debug)]
@@ -187,33 +187,6 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
     }
 }
 
-/// A member's name, borrowed where it was spelled without escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(KeyVisitor).map(Key)
-    }
-}
-
-struct KeyVisitor;
-
-impl<'de> Visitor<'de> for KeyVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a member's name")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-}
-
 impl<'a> Envelope<'a> {
     fn into_message(self) -> Result<Message<'a>, Malformed<'a>> {
         let id = self.id.map(RawValue::get).filter(|id| is_id(id) && !self.duplicate_id);
@@ -248,7 +221,7 @@ impl<'a> Envelope<'a> {
 }
 
 /// Whether raw JSON is a string or an integer, spelled as one.
-fn is_id(raw: &str) -> bool {
+pub(crate) fn is_id(raw: &str) -> bool {
     match raw.as_bytes().first() {
         Some(b'"') => true,
         Some(b'-' | b'0'..=b'9') => !raw.contains(['.', 'e', 'E']),

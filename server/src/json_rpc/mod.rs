@@ -4,11 +4,13 @@
 //! interpreted: it is copied into the reply byte for byte as it was spelled.
 
 mod envelope;
+mod members;
 pub mod scan;
 pub mod write;
 
 pub use envelope::{Malformed, Message, Request, parse, parse_batch};
-pub(crate) use envelope::{parse_element, string};
+pub(crate) use envelope::{is_id, parse_element, string};
+pub(crate) use members::members;
 
 /// The deepest nesting of arrays and objects that a message may have.
 pub const DEPTH_MAX: usize = 128;

@@ -14,9 +14,11 @@ use hyper::StatusCode;
 use pressmark_index::{access::Access, engine::Engine};
 
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 
 use super::{
     Method,
+    batch::BatchContext,
     handlers::{self, Context, Outcome},
     protocol::{self, Channel, Era, Params, Revision},
     work::{Answer, RequestKey, Step, Work, WorkKind},
@@ -70,9 +72,14 @@ impl Mcp {
         self.settled.latch()
     }
 
+    /// Whether no space is being filled for the first time.
+    pub fn is_settled(&self) -> bool {
+        self.settled.ready()
+    }
+
     /// How long a client may keep a reply about spaces that allow `ttl`.
     pub(super) fn freshness(&self, ttl: Duration) -> Duration {
-        if self.settled.ready() { ttl } else { Duration::ZERO }
+        if self.is_settled() { ttl } else { Duration::ZERO }
     }
 
     /// The engine behind it.
@@ -80,10 +87,21 @@ impl Mcp {
         &self.engine
     }
 
+    /// What the reply to one message takes at most, its frame apart.
+    pub fn reply_bytes_max(&self) -> usize {
+        self.config.contents_bytes_max
+    }
+
     /// Answers one body or line as far as memory can; never waits.
     pub fn receive(&self, body: &[u8], channel: Channel<'_>) -> Step {
+        let request_id = self.next_request_id();
+        caught(request_id, || Ok(self.received(body, channel, request_id)))
+            .unwrap_or_else(|fault| Step::Answer(Answer::fault(Method::Other, None, &fault)))
+    }
+
+    fn received(&self, body: &[u8], channel: Channel<'_>, request_id: u64) -> Step {
         match json_rpc::parse(body) {
-            Ok(Message::Request(request)) => self.request(&request, channel),
+            Ok(Message::Request(request)) => self.request(&request, channel, request_id),
             Ok(Message::Notification { method, params }) => {
                 let step = unanswered(protocol::of_other(channel), Method::Notification);
                 match step {
@@ -101,8 +119,9 @@ impl Mcp {
         }
     }
 
-    /// Does work that [`Mcp::receive`] handed out; may wait for the disk.
-    pub fn perform(&self, work: Work) -> Answer {
+    /// Does work that [`Mcp::receive`] handed out; may wait for the disk. What of a batch has not
+    /// begun at the deadline is answered by an error each.
+    pub fn perform(&self, work: Work, deadline: Instant) -> Answer {
         match work.0 {
             WorkKind::Request { id, method, revision, request_id, call } => {
                 let context = Context { mcp: self, id: &id, revision, request_id };
@@ -112,38 +131,45 @@ impl Mcp {
                     Err(fault) => Answer::fault(method, Some(&id), &fault),
                 }
             }
-            WorkKind::Batch { text, revision, caller } => self.batch(&text, revision, caller),
+            WorkKind::Batch { text, revision, caller } => {
+                let context = BatchContext { revision, caller, deadline };
+                caught(self.next_request_id(), || Ok(self.batch(&text, context)))
+                    .unwrap_or_else(|fault| Answer::fault(Method::Batch, None, &fault))
+            }
         }
     }
 
-    fn request(&self, request: &Request<'_>, channel: Channel<'_>) -> Step {
+    pub(super) fn next_request_id(&self) -> u64 {
+        self.next_request_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn request(&self, request: &Request<'_>, channel: Channel<'_>, request_id: u64) -> Step {
         let mut method = Method::Other;
         let step = Params::read(request.params).and_then(|params| {
             let revision = protocol::of_request(request, &params, channel)?;
             method = served(&request.method, revision)?;
-            self.start(request, method, &params, revision, channel.caller())
+            let context = Context { mcp: self, id: request.id, revision, request_id };
+            self.start(&context, method, &params, channel.caller())
         });
         step.unwrap_or_else(|fault| Step::Answer(Answer::fault(method, Some(request.id), &fault)))
     }
 
-    fn start(
+    pub(super) fn start(
         &self,
-        request: &Request<'_>,
+        context: &Context<'_>,
         method: Method,
         params: &Params<'_>,
-        revision: Revision,
         caller: Caller,
     ) -> Result<Step, Fault> {
-        let request_id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
-        let context = Context { mcp: self, id: request.id, revision, request_id };
+        let Context { id, revision, request_id, .. } = *context;
         tracing::debug!(request_id, method = method.label(), revision = revision.name(), "request");
         if method == Method::ToolsCall
             && let Err(wait) = self.call_rates.admit(caller)
         {
-            let reply = handlers::tools::too_many_calls(&context, wait);
+            let reply = handlers::tools::too_many_calls(context, wait);
             return Ok(Step::Answer(Answer::reply(method, reply)));
         }
-        let outcome = caught(request_id, || handle(&context, method, params))?;
+        let outcome = caught(request_id, || handle(context, method, params))?;
         Ok(match outcome {
             Outcome::Reply(reply) => Step::Answer(Answer::reply(method, reply)),
             Outcome::Agreed { reply, revision } => {
@@ -151,7 +177,7 @@ impl Mcp {
                 Step::Answer(Answer { negotiated: Some(revision), ..answer })
             }
             Outcome::Work(call) => {
-                let id = request.id.into();
+                let id = id.into();
                 Step::Work(Work(WorkKind::Request { id, method, revision, request_id, call }))
             }
         })
@@ -173,49 +199,6 @@ impl Mcp {
             Err(fault) => fault,
         };
         Step::Answer(Answer::fault(Method::Batch, None, &fault))
-    }
-
-    fn batch(&self, text: &str, revision: Revision, caller: Caller) -> Answer {
-        let elements = match json_rpc::parse_batch(text, self.config.batch_messages_max) {
-            Ok(elements) => elements,
-            Err(malformed) => return malformed_answer(&malformed),
-        };
-        let mut replies = vec![b'['];
-        for element in elements {
-            let Some(reply) = self.batch_element(element.get(), revision, caller) else {
-                continue;
-            };
-            if replies.len() > 1 {
-                replies.push(b',');
-            }
-            replies.extend_from_slice(&reply);
-        }
-        if replies.len() == 1 {
-            return Answer::accepted(Method::Batch);
-        }
-        replies.push(b']');
-        Answer::reply(Method::Batch, replies)
-    }
-
-    /// The reply to a message of a batch; none to what wants none.
-    fn batch_element(&self, text: &str, revision: Revision, caller: Caller) -> Option<Vec<u8>> {
-        let request = match json_rpc::parse_element(text) {
-            Ok(Message::Request(request)) => request,
-            Ok(Message::Notification { .. } | Message::Response) => return None,
-            Err(malformed) => return malformed_answer(&malformed).body,
-        };
-        let step = Params::read(request.params).and_then(|params| {
-            let method = served(&request.method, revision)?;
-            if method == Method::Initialize {
-                return Err(Fault::invalid_request("`initialize` must not be part of a batch"));
-            }
-            self.start(&request, method, &params, revision, caller)
-        });
-        match step {
-            Ok(Step::Answer(answer)) => answer.body,
-            Ok(Step::Work(work)) => self.perform(work).body,
-            Err(fault) => Some(fault.reply(Some(request.id))),
-        }
     }
 }
 
@@ -251,7 +234,7 @@ fn handle(context: &Context<'_>, method: Method, params: &Params<'_>) -> Result<
     }
 }
 
-fn served(name: &str, revision: Revision) -> Result<Method, Fault> {
+pub(super) fn served(name: &str, revision: Revision) -> Result<Method, Fault> {
     let era = revision.era();
     Method::served(name, era).ok_or_else(|| match era {
         Era::Legacy => method_not_found(),
@@ -279,7 +262,7 @@ fn unanswered(revision: Result<Revision, Fault>, method: Method) -> Step {
     })
 }
 
-fn malformed_answer(malformed: &Malformed<'_>) -> Answer {
+pub(super) fn malformed_answer(malformed: &Malformed<'_>) -> Answer {
     match malformed {
         Malformed::Syntax => Answer::fault(Method::Other, None, &Fault::parse_error()),
         Malformed::Batch(_) => {

@@ -29,7 +29,11 @@ pub fn of(catalog: &SpaceCatalog, access: &Access) -> String {
         for part in [&settings.title, &settings.description].into_iter().flatten() {
             let _ = write!(line, "; {}", one_line(part));
         }
-        let _ = writeln!(line, "; {} resources", space.resource_count());
+        // The number would tell everybody how many resources are hidden, and when one comes.
+        if !space.has_restricted() {
+            let _ = write!(line, "; {} resources", space.resource_count());
+        }
+        line.push('\n');
         if text.len() + line.len() > INSTRUCTIONS_BYTES_MAX {
             left_out += 1;
         } else {

@@ -3,6 +3,8 @@
 //! This layer is synchronous: [`Mcp::receive`] answers what memory can answer and hands out
 //! [`Work`] for the rest, which a transport runs with [`Mcp::perform`] on the pool.
 
+mod batch;
+
 mod dispatch;
 
 mod method;

@@ -1,11 +1,13 @@
 //! What a message leads to: an answer, or work for the pool that leads to one.
 
 use hyper::StatusCode;
+use serde_json::value::RawValue;
 
 use super::{Method, handlers::fetch::FetchArguments, protocol::Revision};
 use crate::{
     call_rates::Caller,
     error::{Code, Fault},
+    json_rpc,
 };
 
 /// What a message leads to.
@@ -40,16 +42,18 @@ pub struct RequestKey(Box<str>);
 
 impl RequestKey {
     /// The key of an id as it was spelled; `None` for what is no id.
+    ///
+    /// An integer is its digits: as a floating-point number, large ones would be one.
     pub fn of(id: &str) -> Option<Self> {
-        match serde_json::from_str(id).ok()? {
-            id @ (serde_json::Value::String(_) | serde_json::Value::Number(_)) => {
-                Some(Self(id.to_string().into()))
-            }
-            serde_json::Value::Null
-            | serde_json::Value::Bool(_)
-            | serde_json::Value::Array(_)
-            | serde_json::Value::Object(_) => None,
+        if !json_rpc::is_id(id) {
+            return None;
         }
+        if id.starts_with('"') {
+            let text: String = serde_json::from_str(id).ok()?;
+            return Some(Self(format!("\"{text}").into()));
+        }
+        let is_integer = serde_json::from_str::<&RawValue>(id).is_ok();
+        is_integer.then(|| Self(if id == "-0" { "0" } else { id }.into()))
     }
 }
 
@@ -119,6 +123,30 @@ impl Work {
         match &self.0 {
             WorkKind::Request { id, .. } => Some(id),
             WorkKind::Batch { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_equal_where_ids_mean_the_same() {
+        let key = |id: &str| RequestKey::of(id);
+        for (one, other, same) in [
+            (r#""a""#, r#""\u0061""#, true),
+            ("7", "7", true),
+            ("0", "-0", true),
+            ("7", r#""7""#, false),
+            (r#""\"7""#, r#""7""#, false),
+            ("99999999999999999999", "99999999999999999998", false),
+            ("9007199254740993", "9007199254740992", false),
+        ] {
+            assert_eq!(key(one) == key(other), same, "{one} {other}");
+        }
+        for none in ["1.5", "1e3", "null", "{}", "01", "\"", ""] {
+            assert_eq!(key(none), None, "{none}");
         }
     }
 }

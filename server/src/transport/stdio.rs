@@ -1,8 +1,8 @@
 //! Newline-delimited messages over a byte stream: a process's stdin and stdout, or a socket.
 //!
 //! A line is read, and answered at once where memory can; work for the disk runs beside it, a
-//! bounded amount at a time, and is answered as it finishes. When no more may run, reading stops:
-//! the client's own pipe fills, which is its bound.
+//! bounded amount at a time, and is answered as it finishes. When no more may run, or the client
+//! does not take its replies, reading stops: the client's own pipe fills, which is its bound.
 
 use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
@@ -18,6 +18,7 @@ use crate::{
     engine_pool::EnginePool,
     error::Fault,
     json_rpc::write::escape_line_separators,
+    limits::{ByteBudget, ReservedBytes},
     mcp::{
         Answer, Method, RequestKey, Step, Work,
         protocol::{Channel, Revision},
@@ -35,13 +36,23 @@ pub struct StdioConfig {
     pub requests_in_flight_max: usize,
     /// How long a request may take from its line to its reply.
     pub request_timeout: Duration,
+    /// The most bytes of replies that the client has not taken; work that may need more waits.
+    pub unsent_reply_bytes_max: usize,
+    /// How long what is being answered when the shutdown begins may take until it is written.
+    pub drain_timeout: Duration,
+}
+
+/// A reply on its way to the writer, which gives its bytes back when they are written.
+struct Unsent {
+    line: Vec<u8>,
+    _reserved: ReservedBytes,
 }
 
 /// Replies that wait for the writer; more wait in their tasks.
 const REPLIES_WAITING_MAX: usize = 64;
 
 /// Serves one client until its input ends, its output breaks, or the shutdown begins; what was
-/// being answered then is answered first.
+/// being answered then is answered first, after the shutdown for a while only.
 ///
 /// # Errors
 /// What broke the input or the output.
@@ -64,20 +75,33 @@ where
         metrics,
         request_timeout: config.request_timeout,
         places: Arc::new(Semaphore::new(places)),
-        replies,
+        replies: Replies { queue: replies, budget: ByteBudget::new(config.unsent_reply_bytes_max) },
         negotiated: None,
         running: JoinSet::new(),
         by_id: HashMap::new(),
     };
     let lines = LineReader::new(reader, config.line_bytes_max);
-    let mut reading = std::pin::pin!(client.read_lines(lines, &shutdown));
-    let mut writing = std::pin::pin!(write_replies(writer, waiting));
-    // A broken output ends everything; an ended input only when its replies are written.
+    let served = async {
+        let mut reading = std::pin::pin!(client.read_lines(lines, &shutdown));
+        let mut writing = std::pin::pin!(write_replies(writer, waiting));
+        // A broken output ends everything; an ended input only when its replies are written.
+        tokio::select! {
+            written = writing.as_mut() => written,
+            read = reading.as_mut() => {
+                let written = writing.await;
+                read.and(written)
+            }
+        }
+    };
+    let drained = async {
+        shutdown.begun().await;
+        tokio::time::sleep(config.drain_timeout).await;
+    };
     tokio::select! {
-        written = writing.as_mut() => written,
-        read = reading.as_mut() => {
-            let written = writing.await;
-            read.and(written)
+        served = served => served,
+        () = drained => {
+            tracing::warn!("the client did not take its replies before the end");
+            Ok(())
         }
     }
 }
@@ -88,7 +112,7 @@ struct Client {
     metrics: Arc<Metrics>,
     request_timeout: Duration,
     places: Arc<Semaphore>,
-    replies: mpsc::Sender<Vec<u8>>,
+    replies: Replies,
     negotiated: Option<Revision>,
     running: JoinSet<()>,
     /// What runs, by the id under which the client may cancel it.
@@ -109,7 +133,11 @@ impl Client {
                 () = shutdown.begun() => break Ok(()),
             };
             match line {
-                Ok(Some(line)) => self.line(line).await,
+                // It waits while the client does not take its replies.
+                Ok(Some(line)) => tokio::select! {
+                    () = self.line(line) => {}
+                    () = shutdown.begun() => break Ok(()),
+                },
                 Ok(None) => break Ok(()),
                 Err(error) => break Err(error),
             }
@@ -125,7 +153,7 @@ impl Client {
             Line::TooLong => {
                 let fault = Fault::invalid_request("the line is longer than this server takes");
                 let answer = Answer::fault(Method::Other, None, &fault);
-                return finish(answer, started, &self.metrics, &self.replies).await;
+                return self.replies.finish(answer, None, started, &self.metrics).await;
             }
         };
         if line.trim_ascii().is_empty() {
@@ -140,7 +168,7 @@ impl Client {
                     // Nothing may be sent for it any more; a read that has begun ends by itself.
                     running.abort();
                 }
-                finish(answer, started, &self.metrics, &self.replies).await;
+                self.replies.finish(answer, None, started, &self.metrics).await;
             }
             Step::Work(work) => self.spawn(work, started).await,
         }
@@ -152,6 +180,11 @@ impl Client {
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
             return;
         };
+        // Room for the largest reply comes before the work: else all that runs could end at a time.
+        let reply_bytes_max = self.pool.mcp().reply_bytes_max();
+        let Some(reserved) = self.replies.budget.reserve(reply_bytes_max).await else {
+            return;
+        };
         let pool = Arc::clone(&self.pool);
         let metrics = Arc::clone(&self.metrics);
         let replies = self.replies.clone();
@@ -160,40 +193,64 @@ impl Client {
         let running = self.running.spawn(async move {
             let _place = place;
             let answer = pool.run(work, deadline).await;
-            finish(answer, started, &metrics, &replies).await;
+            replies.finish(answer, Some(reserved), started, &metrics).await;
         });
         self.by_id.extend(id.map(|id| (id, running)));
     }
 }
 
-/// Counts an answer and queues its reply.
-async fn finish(
-    answer: Answer,
-    started: Instant,
-    metrics: &Metrics,
-    replies: &mpsc::Sender<Vec<u8>>,
-) {
-    metrics.finished(&Finished {
-        method: answer.method,
-        transport: Transport::stdio,
-        code: answer.code,
-        duration: started.elapsed(),
-        reply_bytes: answer.body.as_ref().map_or(0, Vec::len),
-    });
-    if let Some(body) = answer.body {
-        // The queue only closes when the writer broke, which ends the reader as well.
-        let _closed = replies.send(escape_line_separators(body)).await;
+/// The way to the writer.
+#[derive(Clone)]
+struct Replies {
+    queue: mpsc::Sender<Unsent>,
+    budget: ByteBudget,
+}
+
+// === impl Replies ===
+
+impl Replies {
+    /// Counts an answer and queues its reply, within what was reserved for it.
+    async fn finish(
+        &self,
+        answer: Answer,
+        reserved: Option<ReservedBytes>,
+        started: Instant,
+        metrics: &Metrics,
+    ) {
+        metrics.finished(&Finished {
+            method: answer.method,
+            transport: Transport::stdio,
+            code: answer.code,
+            duration: started.elapsed(),
+            reply_bytes: answer.body.as_ref().map_or(0, Vec::len),
+        });
+        let Some(body) = answer.body else {
+            return;
+        };
+        let line = escape_line_separators(body);
+        let reserved = match reserved {
+            Some(mut reserved) => {
+                reserved.shrink_to(line.len());
+                Some(reserved)
+            }
+            None => self.budget.reserve(line.len()).await,
+        };
+        if let Some(reserved) = reserved {
+            // The queue only closes when the writer broke, which ends the reader as well.
+            let _closed = self.queue.send(Unsent { line, _reserved: reserved }).await;
+        }
     }
 }
 
 /// Writes each reply as one line; flushes when no other waits.
 async fn write_replies<W: AsyncWrite + Unpin>(
     mut writer: W,
-    mut waiting: mpsc::Receiver<Vec<u8>>,
+    mut waiting: mpsc::Receiver<Unsent>,
 ) -> io::Result<()> {
-    while let Some(mut reply) = waiting.recv().await {
-        reply.push(b'\n');
-        writer.write_all(&reply).await?;
+    while let Some(reply) = waiting.recv().await {
+        writer.write_all(&reply.line).await?;
+        // Apart: a byte more could move the whole reply.
+        writer.write_all(b"\n").await?;
         if waiting.is_empty() {
             writer.flush().await?;
         }

@@ -8,13 +8,12 @@ use std::{num::NonZeroU32, path::Path, sync::Arc, time::Duration};
 
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
-    limits::Admission,
+    limits::{Admission, ByteBudget},
     mcp::{Mcp, McpConfig},
     metrics::Metrics,
-    readiness::Readiness,
     sessions::{Sessions, SessionsConfig},
     shutdown::Shutdown,
-    transport::http::{HttpConfig, HttpServer},
+    transport::http::{Arrivals, HttpConfig, HttpServer},
 };
 use pressmark_index::{
     access::Access,
@@ -31,6 +30,9 @@ pub(crate) const MODERN: &str = "2026-07-28";
 
 /// `_meta` of a modern request.
 pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+/// The size of the note `large`: more than a connection's buffers hold.
+pub(crate) const LARGE_NOTE_BYTES: usize = 900_000;
 
 /// A space of notes, and one whose replies are private.
 pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
@@ -51,6 +53,7 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
     let resources = [
         note("plain", Body::Text("Hello, \"world\"\nsecond line".to_owned())),
         note("separators", Body::Text("a\u{2028}b\u{2029}c".to_owned())),
+        note("large", Body::Text("large text ".repeat(LARGE_NOTE_BYTES / 11))),
         note("picture", Body::Blob(vec![0, 255, 1, 254])),
     ];
     let puts = resources.map(|resource| Mutation::Put(Box::new(resource)));
@@ -60,7 +63,7 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
     Arc::new(engine)
 }
 
-fn note(name: &str, body: Body) -> Resource {
+pub(crate) fn note(name: &str, body: Body) -> Resource {
     let mime_type = matches!(body, Body::Blob(_)).then(|| "image/png".to_owned());
     Resource {
         space: "notes".to_owned(),
@@ -89,6 +92,10 @@ pub(crate) struct Bounds {
     pub(crate) queue_max: usize,
     pub(crate) request_timeout: Duration,
     pub(crate) idle_timeout: Duration,
+    pub(crate) body_timeout: Duration,
+    pub(crate) write_timeout: Duration,
+    pub(crate) bodies_arriving_max: usize,
+    pub(crate) unsent_reply_bytes_max: usize,
 }
 
 impl Default for Bounds {
@@ -100,6 +107,10 @@ impl Default for Bounds {
             queue_max: 64,
             request_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            bodies_arriving_max: 64,
+            unsent_reply_bytes_max: 64 << 20,
         }
     }
 }
@@ -132,12 +143,15 @@ impl Front {
                 head_timeout: Duration::from_secs(10),
                 idle_timeout: bounds.idle_timeout,
                 request_timeout: bounds.request_timeout,
+                body_timeout: bounds.body_timeout,
+                write_timeout: bounds.write_timeout,
             },
             pool: Arc::clone(&pool),
             sessions: Arc::new(Sessions::new(sessions, Arc::clone(&metrics))),
             admission: Admission::new(bounds.requests_in_flight_max, Arc::clone(&metrics)),
+            arrivals: Arrivals::new(bounds.bodies_arriving_max, 1 << 20),
+            unsent_replies: ByteBudget::new(bounds.unsent_reply_bytes_max),
             metrics: Arc::clone(&metrics),
-            readiness: Readiness::new(),
             shutdown: Shutdown::new(),
         };
         Self { http: Arc::new(http), pool, bounds, _dir: dir }

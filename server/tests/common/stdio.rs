@@ -1,14 +1,14 @@
 //! A client of the stdio front: all lines in, the end of input, all lines out.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
-use pressmark::{
-    shutdown::Shutdown,
-    transport::stdio::{self, StdioConfig},
-};
-use tokio::io::AsyncWrite;
+use pressmark::transport::stdio::{self, StdioConfig};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Front;
+
+/// How long replies may take to be written after the shutdown has begun.
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends bytes, ends the input, and gives back the lines of the output.
 pub(crate) async fn exchange(front: &Front, input: &[u8]) -> Vec<String> {
@@ -20,16 +20,19 @@ pub(crate) async fn exchange(front: &Front, input: &[u8]) -> Vec<String> {
 }
 
 /// Serves one input into `writer`.
-pub(crate) async fn serve<W: AsyncWrite + Unpin>(
-    front: &Front,
-    input: &[u8],
-    writer: W,
-) -> io::Result<()> {
+pub(crate) async fn serve<R, W>(front: &Front, input: R, writer: W) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
     let config = StdioConfig {
         line_bytes_max: front.bounds.body_bytes_max,
         requests_in_flight_max: front.bounds.requests_in_flight_max,
         request_timeout: front.bounds.request_timeout,
+        unsent_reply_bytes_max: front.bounds.unsent_reply_bytes_max,
+        drain_timeout: DRAIN_TIMEOUT,
     };
     let metrics = Arc::clone(&front.http.metrics);
-    stdio::serve(input, writer, Arc::clone(&front.pool), metrics, config, Shutdown::new()).await
+    let shutdown = front.http.shutdown.clone();
+    stdio::serve(input, writer, Arc::clone(&front.pool), metrics, config, shutdown).await
 }

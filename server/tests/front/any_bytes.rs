@@ -1,6 +1,6 @@
 //! Whatever bytes come, there is one defined answer and no panic.
 
-use std::sync::LazyLock;
+use std::{sync::LazyLock, time::Duration};
 
 use crate::common::{META, collection, mcp};
 use hyper::HeaderMap;
@@ -11,6 +11,7 @@ use pressmark::mcp::{
 };
 use proptest::prelude::*;
 use serde_json::Value;
+use tokio::time::Instant;
 
 static SERVER: LazyLock<(Mcp, tempfile::TempDir)> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
@@ -21,7 +22,7 @@ fn answer(body: &[u8], channel: Channel<'_>) -> Answer {
     let (server, _) = &*SERVER;
     match server.receive(body, channel) {
         Step::Answer(answer) => answer,
-        Step::Work(work) => server.perform(work),
+        Step::Work(work) => server.perform(work, Instant::now() + Duration::from_secs(30)),
     }
 }
 

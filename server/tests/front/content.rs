@@ -2,7 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Bounds, Front, META, stdio};
+use crate::common::{Bounds, Front, LEGACY, META, http::HttpFront, note, stdio};
+use pressmark_index::{
+    mutation::Mutation,
+    resource::{Body, Resource},
+};
 
 /// The result of one modern request over stdio.
 async fn result(method: &str, mut params: Value) -> Value {
@@ -21,6 +25,75 @@ async fn instructions_name_the_spaces_and_how_to_read_them() {
     for part in ["notes", "`note://shelf/{name}`", "Short notes of the test", "`fetch`", "#line="] {
         assert!(instructions.contains(part), "{part} is not in {instructions}");
     }
+}
+
+/// One resource that not everybody may see makes the number of its space a secret.
+#[tokio::test]
+async fn instructions_count_only_what_everybody_may_see() {
+    let front = Front::new(Bounds::default());
+    let discover = async || {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {
+            "_meta": serde_json::from_str::<Value>(META).unwrap() } });
+        let lines = stdio::exchange(&front, request.to_string().as_bytes()).await;
+        let reply: Value = serde_json::from_str(&lines[0]).unwrap();
+        reply["result"]["instructions"].as_str().unwrap().to_owned()
+    };
+    assert!(discover().await.contains("; 4 resources"));
+    let hidden = Resource {
+        acl: Some(vec!["group:staff".to_owned()]),
+        ..note("hidden", Body::Text("x".to_owned()))
+    };
+    front
+        .pool
+        .mcp()
+        .engine()
+        .commit(vec![Mutation::Put(Box::new(hidden))])
+        .unwrap()
+        .remove(0)
+        .unwrap();
+    let instructions = discover().await;
+    assert!(
+        instructions.contains("notes") && !instructions.contains("resources\n"),
+        "{instructions}"
+    );
+}
+
+/// The largest input comes back in no text.
+#[tokio::test]
+async fn errors_repeat_only_the_beginning_of_long_input() {
+    let long = "x".repeat(50_000);
+    let server = HttpFront::start(Bounds::default()).await;
+    for (method, params) in [
+        ("tools/call", json!({ "name": long })),
+        ("tools/call", json!({ "name": "fetch", "arguments": { (long.clone()): 1 } })),
+        ("tools/call", json!({ "name": "fetch", "arguments": { "id": long } })),
+        (
+            "tools/call",
+            json!({ "name": "fetch", "arguments": { "id": format!("note://shelf/{long}") } }),
+        ),
+        ("resources/read", json!({ "uri": format!("note://shelf/{long}") })),
+        ("resources/read", json!({ "uri": long })),
+        ("resources/list", json!({ "cursor": long })),
+        ("resources/templates/list", json!({ "cursor": long })),
+        (long.as_str(), json!({})),
+        ("ping", json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": long } })),
+    ] {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let request = request.to_string();
+        let headers = [("mcp-protocol-version", "")];
+        let reply = server.post(LEGACY, &headers, request.as_bytes()).await.body;
+        assert!(reply.len() < 10_000, "{} bytes", reply.len());
+    }
+    let version = "9".repeat(20_000);
+    let reply = server
+        .post(
+            LEGACY,
+            &[("mcp-protocol-version", &version)],
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
+        )
+        .await;
+    assert_eq!(reply.json()["error"]["code"], -32022);
+    assert!(reply.body.len() < 10_000, "{} bytes", reply.body.len());
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ async fn a_drain_ends_idle_connections() {
 
 #[tokio::test]
 async fn a_body_that_does_not_come_is_408() {
-    let bounds = Bounds { request_timeout: Duration::from_millis(50), ..Bounds::default() };
+    let bounds = Bounds { body_timeout: Duration::from_millis(50), ..Bounds::default() };
     let server = HttpFront::start(bounds).await;
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\

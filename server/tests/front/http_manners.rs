@@ -33,6 +33,14 @@ async fn requests_are_judged_by_their_headers() {
         (&[("content-type", "text/plain")], 415),
         (&[("content-type", "application/json-patch+json")], 415),
         (&[("content-type", "")], 415),
+        (&[("host", "evil@localhost")], 400),
+        (&[("host", "localhost:99999")], 400),
+        (&[("origin", "http://evil@localhost")], 403),
+        (&[("content-type", "application/json; charset=\"UTF-8\"")], 200),
+        (&[("content-type", "application/json; charset=utf-16")], 415),
+        (&[("content-encoding", "identity")], 200),
+        (&[("content-encoding", "gzip")], 415),
+        (&[("content-encoding", "identity"), ("content-encoding", "br")], 415),
         (&[("accept", "*/*")], 200),
         (&[("accept", "application/json")], 200),
         (&[("accept", "text/event-stream"), ("accept", "application/json")], 200),
@@ -68,15 +76,19 @@ async fn paths_and_methods() {
 }
 
 #[tokio::test]
-async fn probes_answer_under_any_host_and_readiness_waits_for_latches() {
+async fn probes_answer_under_any_host_and_say_what_goes_on() {
     let server = HttpFront::start(Bounds::default()).await;
     let host = [("host", "10.0.0.7:7411")];
     assert_eq!(server.send("GET", "/healthz", &host, b"").await.status, 200);
     assert_eq!(server.send("GET", "/metrics", &host, b"").await.status, 403);
-    let latch = server.front.http.readiness.latch();
-    assert_eq!(server.send("GET", "/readyz", &host, b"").await.status, 503);
-    drop(latch);
-    assert_eq!(server.send("GET", "/readyz", &host, b"").await.status, 200);
+    let readiness = async || {
+        let reply = server.send("GET", "/readyz", &host, b"").await;
+        (reply.status, String::from_utf8_lossy(&reply.body).into_owned())
+    };
+    let indexing = server.front.pool.mcp().unsettled();
+    assert_eq!(readiness().await, (200, "ready (indexing)\n".to_owned()));
+    drop(indexing);
+    assert_eq!(readiness().await, (200, "ready\n".to_owned()));
 }
 
 #[tokio::test]
@@ -158,11 +170,15 @@ async fn metrics_count_what_was_answered() {
     let server = HttpFront::start(Bounds::default()).await;
     server.post(LEGACY, &[], PING).await;
     server.post(LEGACY, &[], b"{").await;
+    server.post(LEGACY, &[("accept", "text/html")], PING).await;
+    server.post(LEGACY, &[("host", "evil.example")], PING).await;
     let page = server.send("GET", "/metrics", &[], b"").await;
     let page = String::from_utf8_lossy(&page.body);
     for line in [
         r#"mcp_requests_total{method="ping",transport="http",code="ok"} 1"#,
         r#"mcp_requests_total{method="other",transport="http",code="-32700"} 1"#,
+        r#"http_refusals_total{status="403"} 1"#,
+        r#"http_refusals_total{status="406"} 1"#,
         "mcp_requests_in_flight 0",
     ] {
         assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");

@@ -10,6 +10,7 @@ mod http_manners;
 mod http_sessions;
 mod overload;
 mod scenarios;
+mod slow_clients;
 mod stdio;
 
 #[path = "../common/mod.rs"]

@@ -2,10 +2,13 @@
 
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
-use crate::common::{collection, mcp, mcp_with};
+use crate::common::{LARGE_NOTE_BYTES, collection, mcp, mcp_with};
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
-    mcp::{Answer, Step, Work, protocol::Channel},
+    mcp::{
+        Answer, Step, Work,
+        protocol::{Channel, Revision},
+    },
     metrics::Metrics,
 };
 use tokio::time::Instant;
@@ -62,7 +65,7 @@ fn a_caller_with_too_many_tool_calls_is_told_to_wait() {
     let mcp = mcp_with(collection(dir.path()), NonZeroU32::MIN);
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fetch","arguments":{"id":"note://shelf/plain"}}}"#;
     let call = || match mcp.receive(body, Channel::Stdio { negotiated: None }) {
-        Step::Work(work) => mcp.perform(work),
+        Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(30)),
         Step::Answer(answer) => answer,
     };
     let [first, second] = [call(), call()]
@@ -71,4 +74,42 @@ fn a_caller_with_too_many_tool_calls_is_told_to_wait() {
     assert_eq!(second["result"]["isError"], true);
     let text = second["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("wait 1 s"), "{text}");
+}
+
+/// The answers to a batch of reads of the large note, by the deadline of its work.
+fn batch_of_large_reads(deadline: Instant) -> (usize, Vec<serde_json::Value>) {
+    let dir = tempfile::tempdir().unwrap();
+    let mcp = mcp(collection(dir.path()));
+    let read = |id: usize| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"resources/read","params":{{"uri":"note://shelf/large"}}}}"#
+        )
+    };
+    let batch = format!("[{},{},{},{}]", read(0), read(1), read(2), read(3));
+    let channel = Channel::Stdio { negotiated: Some(Revision::V2025_03_26) };
+    let Step::Work(work) = mcp.receive(batch.as_bytes(), channel) else {
+        panic!("a batch is work");
+    };
+    let reply = mcp.perform(work, deadline).body.unwrap();
+    (reply.len(), serde_json::from_slice(&reply).unwrap())
+}
+
+#[test]
+fn a_batch_has_the_bound_of_one_reply_and_says_what_did_not_fit() {
+    let (bytes, replies) = batch_of_large_reads(Instant::now() + Duration::from_secs(60));
+    assert!(bytes < 2 * LARGE_NOTE_BYTES, "{bytes}");
+    assert!(replies[0].get("result").is_some());
+    for (id, reply) in replies.iter().enumerate().skip(1) {
+        assert_eq!((&reply["id"], &reply["error"]["code"]), (&id.into(), &(-32603).into()));
+        assert!(reply["error"]["message"].as_str().unwrap().contains("full"), "{reply}");
+    }
+}
+
+#[test]
+fn a_batch_whose_time_is_over_answers_each_request_so() {
+    let (_, replies) = batch_of_large_reads(Instant::now());
+    assert_eq!(replies.len(), 4);
+    for reply in replies {
+        assert_eq!(reply["error"]["message"], "the request took too long");
+    }
 }

@@ -3,11 +3,16 @@
 use std::{
     io,
     pin::Pin,
+    sync::atomic::{AtomicUsize, Ordering},
     task::{Context, Poll},
+    time::Duration,
 };
 
 use crate::common::{Bounds, Front, META, stdio};
-use tokio::io::AsyncWrite;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::Instant,
+};
 
 #[tokio::test]
 async fn ids_come_back_byte_for_byte() {
@@ -113,7 +118,7 @@ impl AsyncWrite for Broken {
 #[tokio::test]
 async fn a_broken_output_ends_it() {
     let front = Front::new(Bounds::default());
-    let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    let line = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"[..];
     let ended = stdio::serve(&front, line, Broken).await;
     assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
 }
@@ -142,4 +147,61 @@ async fn a_cancelled_request_gets_no_reply() {
         .collect();
     ids.sort_by_key(ToString::to_string);
     assert_eq!(ids, [2, 3]);
+}
+
+/// Lines that each ask for the large note.
+fn large_reads(count: usize) -> String {
+    (0..count)
+        .map(|id| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"resources/read","params":{{"uri":"note://shelf/large"}}}}"#
+            ) + "\n"
+        })
+        .collect()
+}
+
+/// Counts what is read of an input.
+struct CountingReader<'a>(&'a [u8], &'a AtomicUsize);
+
+impl AsyncRead for CountingReader<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let line_bytes = memchr::memchr(b'\n', self.0).map_or(self.0.len(), |at| at + 1);
+        let (line, rest) = self.0.split_at(line_bytes.min(buffer.remaining()));
+        buffer.put_slice(line);
+        self.0 = rest;
+        self.1.fetch_add(1, Ordering::Relaxed);
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Virtual time stands still while there is something to do: when it moves on, all that could be
+/// read was read. Then the shutdown ends what would wait for ever.
+#[tokio::test(start_paused = true)]
+async fn an_output_that_is_not_taken_stops_the_reading_and_the_shutdown_ends_it() {
+    let front = Front::new(Bounds { unsent_reply_bytes_max: 4 << 20, ..Bounds::default() });
+    let input = large_reads(700);
+    let lines_read = AtomicUsize::new(0);
+    let (_client, output) = tokio::io::duplex(1024);
+    let shutdown = front.http.shutdown.clone();
+    let (ended, begun) = tokio::join!(
+        stdio::serve(&front, CountingReader(input.as_bytes(), &lines_read), output),
+        async {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            shutdown.begin();
+            Instant::now()
+        }
+    );
+    ended.unwrap();
+    assert!(lines_read.load(Ordering::Relaxed) <= 16, "{lines_read:?} lines");
+    assert_eq!(begun.elapsed(), stdio::DRAIN_TIMEOUT);
+}
+
+#[tokio::test]
+async fn replies_that_are_taken_come_within_any_budget() {
+    let front = Front::new(Bounds { unsent_reply_bytes_max: 1, ..Bounds::default() });
+    assert_eq!(stdio::exchange(&front, large_reads(20).as_bytes()).await.len(), 20);
 }

@@ -1,6 +1,6 @@
 //! The tool `fetch`: the text of a resource, for hosts that know tools only.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use pressmark_index::{
     error::ErrorKind,
@@ -15,14 +15,14 @@ use super::{
     tools::{Tool, error_result, wrong_arguments},
 };
 use crate::{
-    error::{Code, Fault},
+    error::{Code, Fault, quoted},
     json_rpc::{self, write},
     mcp::protocol::{finish, open},
 };
 
-/// The characters of a reply without `limit`: hosts cap a result at about 25,000 tokens, and the
-/// text is in it twice where there is structured content.
-const LIMIT_DEFAULT: u64 = 40_000;
+/// The characters of a reply without `limit`: hosts cap a result at about 25,000 tokens, and a
+/// character of Chinese or Japanese is about one token.
+const LIMIT_DEFAULT: u64 = 20_000;
 
 /// The largest `limit`.
 const LIMIT_MAX: u64 = 200_000;
@@ -37,8 +37,8 @@ pub(super) const TOOL: Tool = Tool {
 template or an earlier reply spells it; a URI may end in a fragment that counts from zero and \
 excludes the end, such as `#line=0,200`. Long texts come in parts: when a reply has `nextOffset`, \
 call again with it as `offset`.",
-    input_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"offset":{"type":"integer","minimum":0,"maximum":9007199254740991,"default":0,"description":"How many characters of the text to skip."},"limit":{"type":"integer","minimum":1,"maximum":200000,"default":40000,"description":"The most characters to return."}},"required":["id"],"additionalProperties":false}"#,
-    output_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"metadata":{"type":"object","properties":{"space":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer","description":"In bytes."},"lastModified":{"type":"string"},"totalChars":{"type":"integer","description":"The characters of the whole text."}},"required":["space","totalChars"],"additionalProperties":false},"nextOffset":{"type":"integer","description":"The offset of the next part; absent at the end."}},"required":["id","title","text","url","metadata"],"additionalProperties":false}"#,
+    input_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"offset":{"type":"integer","minimum":0,"maximum":9007199254740991,"default":0,"description":"How many characters of the text to skip."},"limit":{"type":"integer","minimum":1,"maximum":200000,"default":20000,"description":"The most characters to return."}},"required":["id"],"additionalProperties":false}"#,
+    output_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"metadata":{"type":"object","properties":{"space":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer","description":"In bytes."},"lastModified":{"type":"string"},"totalChars":{"type":"integer","description":"The characters of the whole text."}},"required":["space","totalChars"],"additionalProperties":false},"nextOffset":{"type":"integer","description":"There is more text: call `fetch` again with this as `offset`. Absent at the end."}},"required":["id","title","text","url","metadata"],"additionalProperties":false}"#,
 };
 
 /// The decoded arguments.
@@ -88,7 +88,7 @@ pub(super) fn fetch(context: &Context<'_>, arguments: &FetchArguments) -> Result
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let text = format!(
                 "there is no resource `{}`: `id` must be a whole URI, spelled as it was listed",
-                arguments.id
+                quoted(&arguments.id)
             );
             return Ok(error_result(context, &text));
         }
@@ -146,8 +146,8 @@ impl FetchArguments {
     /// # Errors
     /// A text that lets a model correct itself.
     pub(super) fn read(arguments: &str) -> Result<Self, String> {
-        let members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(arguments)
-            .map_err(|_| "`arguments` must be an object".to_owned())?;
+        let members = json_rpc::members(arguments)
+            .ok_or("`arguments` must be an object that has each member once")?;
         let mut id = None;
         let mut offset = 0;
         let mut limit = LIMIT_DEFAULT;
@@ -158,7 +158,8 @@ impl FetchArguments {
                 "limit" => limit = integer("limit", value, 1, LIMIT_MAX)?,
                 unknown => {
                     return Err(format!(
-                        "unknown argument `{unknown}`: `fetch` takes `id`, `offset` and `limit`"
+                        "unknown argument `{}`: `fetch` takes `id`, `offset` and `limit`",
+                        quoted(unknown)
                     ));
                 }
             }
@@ -227,6 +228,10 @@ mod tests {
             (r#"{"id":"x","limit":null}"#, limit_fault()),
             (r#"{"id":7}"#, id_fault()),
             ("{}", id_fault()),
+            (
+                r#"{"id":"x","id":"y"}"#,
+                fault("`arguments` must be an object that has each member once"),
+            ),
             (
                 r#"{"id":"x","max":1}"#,
                 fault("unknown argument `max`: `fetch` takes `id`, `offset` and `limit`"),

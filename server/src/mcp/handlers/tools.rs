@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Context, Outcome, cursor, fetch, required_string};
 use crate::{
-    error::Fault,
+    error::{Fault, quoted},
     json_rpc::write,
     mcp::{
         protocol::{CacheHint, Params, Revision, finish, open},
@@ -62,7 +62,8 @@ pub(crate) fn tools_call(context: &Context<'_>, params: &Params<'_>) -> Result<O
     }
     if name != fetch::TOOL.name {
         let names: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
-        let message = format!("unknown tool `{name}`: the tools are {}", names.join(", "));
+        let message =
+            format!("unknown tool `{}`: the tools are {}", quoted(&name), names.join(", "));
         return Err(Fault::invalid_params(message));
     }
     match fetch::FetchArguments::read(arguments) {

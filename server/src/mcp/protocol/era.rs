@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     call_rates::Caller,
-    error::{Code, Fault},
+    error::{Code, Fault, quoted},
     json_rpc::{Request, string},
 };
 
@@ -46,8 +46,9 @@ pub enum Session {
 
 /// The revision of a request whose `params` were cut.
 ///
-/// Checks come in the order in which the specification lets them win: headers against body
-/// (-32020), required `_meta` (-32602), supported revision (-32022).
+/// Checks come in the order in which the specification lets them win: the version in header and
+/// body (-32020), whether it is served (-32022), since no other check knows what an unknown one
+/// asks for; then the other headers against the body (-32020) and required `_meta` (-32602).
 ///
 /// # Errors
 /// The fault to answer, with HTTP 400.
@@ -67,16 +68,21 @@ pub fn of_request(
     if body_version.is_none() && !header.is_some_and(names_modern) {
         return legacy(header, channel);
     }
-    if let Channel::Http { headers, .. } = channel {
-        mirrored_headers::check(headers, header, body_version.as_deref(), request, params)?;
+    if matches!(channel, Channel::Http { .. }) {
+        mirrored_headers::check_version(header, body_version.as_deref())?;
     }
-    let Some(version) = body_version else {
+    // Without both the request is a legacy one.
+    let revision = modern(body_version.as_deref().or(header).unwrap_or_default())?;
+    if let Channel::Http { headers, .. } = channel {
+        mirrored_headers::check_names(headers, request, params)?;
+    }
+    if body_version.is_none() {
         return Err(missing_meta("protocolVersion"));
-    };
+    }
     if !meta.client_capabilities.is_some_and(is_object) {
         return Err(missing_meta("clientCapabilities"));
     }
-    modern(&version)
+    Ok(revision)
 }
 
 /// The revision of a message that has no `_meta` of its own: a notification, a response, a batch.
@@ -142,7 +148,7 @@ fn missing_meta(name: &str) -> Fault {
 
 fn unsupported(requested: &str, supported: &[Revision]) -> Fault {
     let supported: Vec<_> = supported.iter().map(|revision| revision.name()).collect();
-    let data = serde_json::json!({ "supported": supported, "requested": requested });
+    let data = serde_json::json!({ "supported": supported, "requested": quoted(requested) });
     Fault::new(Code::UnsupportedProtocolVersion, "unsupported protocol version")
         .with_data(data.to_string())
         .with_status(StatusCode::BAD_REQUEST)

@@ -17,22 +17,28 @@ pub(super) static PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-pr
 static METHOD: HeaderName = HeaderName::from_static("mcp-method");
 static NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// Compares the three headers with the body of a modern request.
+/// Compares the header of the version with the body of a modern request.
 ///
 /// # Errors
 /// -32020 with HTTP 400.
-pub(super) fn check(
+pub(super) fn check_version(header: Option<&str>, body_version: Option<&str>) -> Result<(), Fault> {
+    let version = header.ok_or_else(|| missing(&PROTOCOL_VERSION))?;
+    // A body without a version is another fault, told by its own check.
+    match body_version {
+        Some(body) if body != version => Err(differs(&PROTOCOL_VERSION)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Compares the headers of the method and the name with the body of a modern request.
+///
+/// # Errors
+/// -32020 with HTTP 400.
+pub(super) fn check_names(
     headers: &HeaderMap,
-    version_header: Option<&str>,
-    body_version: Option<&str>,
     request: &Request<'_>,
     params: &Params<'_>,
 ) -> Result<(), Fault> {
-    let version = version_header.ok_or_else(|| missing(&PROTOCOL_VERSION))?;
-    // A body without a version is another fault, told by its own check.
-    if body_version.is_some_and(|body| body != version) {
-        return Err(differs(&PROTOCOL_VERSION));
-    }
     let method = single(headers, &METHOD)?.ok_or_else(|| missing(&METHOD))?;
     if method != request.method {
         return Err(differs(&METHOD));

@@ -52,6 +52,16 @@ impl<'a> Params<'a> {
     }
 }
 
+impl Params<'_> {
+    /// Whether `_meta` names a revision, as every modern request does.
+    ///
+    /// # Errors
+    /// What is wrong with `_meta`.
+    pub fn is_modern(&self) -> Result<bool, Fault> {
+        Ok(RequestMeta::read(self.meta)?.protocol_version.is_some())
+    }
+}
+
 // === impl RequestMeta ===
 
 impl<'a> RequestMeta<'a> {

@@ -1,19 +1,35 @@
-//! Content-Type and Accept (RFC 9110 sections 8.3 and 12.5.1).
+//! Content-Type, Content-Encoding and Accept (RFC 9110 sections 8.3, 8.4 and 12.5.1).
 
 use hyper::{
     HeaderMap,
-    header::{ACCEPT, CONTENT_TYPE},
+    header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE},
 };
 
 const JSON: &str = "application/json";
 
-/// Whether the body is said to be JSON, whatever the parameters.
+/// Whether the body is said to be JSON in UTF-8, which is what JSON is in where nothing is said.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(CONTENT_TYPE).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return false;
     };
-    value.to_str().is_ok_and(|value| media_type(value).eq_ignore_ascii_case(JSON))
+    value.to_str().is_ok_and(|value| media_type(value).eq_ignore_ascii_case(JSON) && is_utf8(value))
+}
+
+/// Whether no `charset` says anything else than UTF-8.
+fn is_utf8(content_type: &str) -> bool {
+    parameters(content_type)
+        .filter(|(name, _)| name.eq_ignore_ascii_case("charset"))
+        .all(|(_, value)| value.trim_matches('"').eq_ignore_ascii_case("utf-8"))
+}
+
+/// Whether the body stands as it is: none of the content codings is undone here.
+pub(super) fn is_unencoded(headers: &HeaderMap) -> bool {
+    headers.get_all(CONTENT_ENCODING).iter().all(|value| {
+        value.to_str().is_ok_and(|codings| {
+            codings.split(',').all(|coding| coding.trim_ascii().eq_ignore_ascii_case("identity"))
+        })
+    })
 }
 
 /// Whether the client takes a JSON reply; the most specific range decides, and no header is any.
@@ -43,10 +59,15 @@ fn media_type(value: &str) -> &str {
 
 /// Whether a range has the weight zero.
 fn refused(range: &str) -> bool {
-    range.split(';').skip(1).any(|parameter| {
+    parameters(range).any(|(name, value)| {
+        name.eq_ignore_ascii_case("q") && value.parse::<f32>().is_ok_and(|weight| weight <= 0.0)
+    })
+}
+
+fn parameters(value: &str) -> impl Iterator<Item = (&str, &str)> {
+    value.split(';').skip(1).map(|parameter| {
         let (name, value) = parameter.split_once('=').unwrap_or_default();
-        name.trim_ascii().eq_ignore_ascii_case("q")
-            && value.trim_ascii().parse::<f32>().is_ok_and(|weight| weight <= 0.0)
+        (name.trim_ascii(), value.trim_ascii())
     })
 }
 
@@ -65,6 +86,9 @@ mod tests {
             (&["application/json; charset=utf-8"], true),
             (&["Application/JSON"], true),
             (&["application/json ;charset=utf-8"], true),
+            (&["application/json; charset=\"UTF-8\""], true),
+            (&["application/json; charset=utf-8; charset=latin1"], false),
+            (&["application/json; charset=utf-16"], false),
             (&["text/plain"], false),
             (&["application/json-patch+json"], false),
             (&["application/json", "text/plain"], false),

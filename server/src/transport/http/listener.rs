@@ -1,15 +1,6 @@
 //! Connections: accepted up to a bound, watched while they do nothing, drained at the end.
 
-use std::{
-    convert::Infallible,
-    io,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{convert::Infallible, io, pin::pin, sync::Arc, time::Duration};
 
 use hyper::service::service_fn;
 use hyper_util::{
@@ -17,11 +8,16 @@ use hyper_util::{
     server::conn::auto,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::Semaphore,
 };
 
-use super::{HttpServer, routes};
+use super::{
+    HttpServer,
+    activity::{Activity, RequestActivity, idle, stalled},
+    routes,
+};
 use crate::call_rates::Caller;
 
 /// A pause after an accept that failed, which it does while the process has no file descriptors.
@@ -80,6 +76,8 @@ fn connection_builder(server: &HttpServer) -> auto::Builder<TokioExecutor> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(config.head_timeout)
+        // A client that has sent all it will send still reads its answer.
+        .half_close(true)
         .max_buf_size(HEAD_BYTES_MAX as usize);
     builder
         .http2()
@@ -91,79 +89,53 @@ fn connection_builder(server: &HttpServer) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// What a connection's requests have been doing.
-#[derive(Default)]
-struct Activity {
-    begun: AtomicU64,
-    in_flight: AtomicUsize,
+/// Serves one connection until its client ends it, the shutdown begins, or nothing happens on it.
+pub async fn serve_connection<S>(stream: S, caller: Caller, server: &Arc<HttpServer>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    connection(stream, caller, server, &connection_builder(server)).await;
 }
 
-async fn connection(
-    stream: TcpStream,
+async fn connection<S>(
+    stream: S,
     caller: Caller,
     server: &Arc<HttpServer>,
     builder: &auto::Builder<TokioExecutor>,
-) {
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let activity = Arc::new(Activity::default());
     let service = service_fn(|request| {
         let server = Arc::clone(server);
-        let request_activity = RequestActivity::begin(&activity);
+        let active = RequestActivity::begin(&activity);
         async move {
-            let _active = request_activity;
-            Ok::<_, Infallible>(routes::respond(&server, request, caller).await)
+            let response = routes::respond(&server, request, caller).await;
+            Ok::<_, Infallible>(response.map(|reply| reply.into_body(active)))
         }
     });
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    let mut idle = pin!(idle(&activity, server.config.idle_timeout));
+    let mut stalled = pin!(stalled(&activity, server.config.write_timeout));
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
+        () = stalled.as_mut() => Some(Ok(())),
         () = server.shutdown.begun() => None,
-        () = idle.as_mut() => None,
+        () = idle(&activity, server.config.idle_timeout) => None,
     };
     let ended = match ended {
         Some(ended) => ended,
         None => {
             // What is being answered is still answered; a client that does not take its answer
-            // within another idle time loses it.
+            // loses it.
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 ended = connection => ended,
-                () = self::idle(&activity, server.config.idle_timeout) => Ok(()),
+                () = stalled => Ok(()),
+                () = idle(&activity, server.config.idle_timeout) => Ok(()),
             }
         }
     };
     if let Err(error) = ended {
         tracing::debug!("a connection ended with an error: {error}");
-    }
-}
-
-/// Ends when no request has begun or been in flight for `timeout`. Covers what the head's timeout
-/// does not: a client that opens a connection and says nothing, or less than a protocol's name.
-async fn idle(activity: &Activity, timeout: Duration) {
-    let mut seen = activity.begun.load(Ordering::Relaxed);
-    loop {
-        tokio::time::sleep(timeout).await;
-        let begun = activity.begun.load(Ordering::Relaxed);
-        if begun == seen && activity.in_flight.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        seen = begun;
-    }
-}
-
-/// Counts a request of a connection while it is answered.
-struct RequestActivity(Arc<Activity>);
-
-impl RequestActivity {
-    fn begin(activity: &Arc<Activity>) -> Self {
-        activity.begun.fetch_add(1, Ordering::Relaxed);
-        activity.in_flight.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(activity))
-    }
-}
-
-impl Drop for RequestActivity {
-    fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -8,29 +8,38 @@
 //!    it: probes ask by address, and their answers say nothing.
 //! 3. `routes`: the path and the HTTP method.
 //! 4. `content`: Content-Type and Accept, which need no body.
-//! 5. [`crate::limits`]: admission, before the body is read, so that a refused request costs a head.
-//! 6. the request's deadline, which covers reading the body, waiting for the pool, and the work.
-//! 7. `body`: the bounded body.
+//! 5. `body`: the bounded body. One that is not there with its head waits in a place of its own, for
+//!    a while of its own, so that half-sent bodies keep nobody else away.
+//! 6. [`crate::limits`]: admission, which is held until the reply is written.
+//! 7. the request's deadline, which covers reading the body, waiting for the pool, and the work.
 //! 8. `post`: the session that the request names, then [`crate::mcp::Mcp::receive`] at once on
 //!    this task; only what needs the disk goes through [`crate::engine_pool`].
-//! 9. metrics for whatever came out, and the response.
+//! 9. the budget of reply bytes: what is large and not taken yet, over all connections.
+//! 10. metrics for whatever came out, and the response, whose bytes own what the request holds.
+//!     A client that takes nothing of it for a while loses its connection.
 
+mod activity;
 mod body;
 mod content;
 mod cors;
 mod listener;
 mod origin;
 mod post;
+mod reply_body;
 mod responses;
 mod routes;
 
 use std::{sync::Arc, time::Duration};
 
-pub use listener::serve;
+pub use body::Arrivals;
+pub use listener::{serve, serve_connection};
 
 use crate::{
-    engine_pool::EnginePool, limits::Admission, metrics::Metrics, readiness::Readiness,
-    sessions::Sessions, shutdown::Shutdown,
+    engine_pool::EnginePool,
+    limits::{Admission, ByteBudget},
+    metrics::Metrics,
+    sessions::Sessions,
+    shutdown::Shutdown,
 };
 
 /// Bounds and manners of the HTTP front.
@@ -51,6 +60,10 @@ pub struct HttpConfig {
     pub idle_timeout: Duration,
     /// How long a request may take from its head to its reply.
     pub request_timeout: Duration,
+    /// How long a body may take to arrive.
+    pub body_timeout: Duration,
+    /// How long a client may take nothing of a reply; its connection is cut before twice as long.
+    pub write_timeout: Duration,
 }
 
 /// Everything that answers HTTP requests; shared by all connections.
@@ -63,10 +76,12 @@ pub struct HttpServer {
     pub sessions: Arc<Sessions>,
     /// How many requests are answered at a time.
     pub admission: Admission,
+    /// Places for bodies that are not there with their heads.
+    pub arrivals: Arrivals,
+    /// Bytes of replies that are not written yet, over all connections.
+    pub unsent_replies: ByteBudget,
     /// What `/metrics` says.
     pub metrics: Arc<Metrics>,
-    /// What `/readyz` says.
-    pub readiness: Readiness,
     /// The process's end.
     pub shutdown: Shutdown,
 }

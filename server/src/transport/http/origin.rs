@@ -53,17 +53,34 @@ fn authority(version: Version, uri: &Uri, headers: &HeaderMap) -> Result<Authori
     if version == Version::HTTP_11 && host.is_none() {
         return Err(bad_request("the header Host is missing"));
     }
-    if let Some(authority) = uri.authority() {
-        return Ok(authority.clone());
+    let named = host.map(|host| host.to_str().ok().and_then(parse));
+    match (uri.authority(), named) {
+        (Some(authority), None) => parse(authority.as_str()),
+        (Some(authority), Some(host)) => {
+            // A proxy may have decided by either.
+            let same = host.filter(|host| host == authority);
+            return same.ok_or_else(|| bad_request("the header Host is not the authority"));
+        }
+        (None, host) => host.flatten(),
     }
-    host.and_then(|host| Authority::try_from(host.as_bytes()).ok())
-        .ok_or_else(|| bad_request("the header Host is missing or names no host"))
+    .ok_or_else(|| bad_request("the header Host is missing or names no host"))
+}
+
+/// A host with or without a port, and nothing else: user information is for other schemes.
+fn parse(text: &str) -> Option<Authority> {
+    let authority = text.parse::<Authority>().ok().filter(|_| !text.contains('@'))?;
+    let port = match text.strip_prefix(authority.host())? {
+        "" => return Some(authority),
+        port => port.strip_prefix(':')?,
+    };
+    let is_port = port.is_empty()
+        || port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    is_port.then_some(authority)
 }
 
 fn origin_allowed(origin: &str, allowed_hosts: &[String]) -> bool {
     let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-    host.and_then(|host| host.parse::<Authority>().ok())
-        .is_some_and(|authority| host_allowed(authority.host(), allowed_hosts))
+    host.and_then(parse).is_some_and(|authority| host_allowed(authority.host(), allowed_hosts))
 }
 
 fn host_allowed(host: &str, allowed_hosts: &[String]) -> bool {
@@ -116,7 +133,14 @@ mod tests {
             ("evil.example", 403),
             ("localhost.evil.example", 403),
             ("docs.example.com.evil.example", 403),
-            ("localhost@evil.example", 403),
+            ("localhost@evil.example", 400),
+            ("evil@localhost", 400),
+            ("@localhost", 400),
+            ("localhost:", 200),
+            ("localhost:65535", 200),
+            ("localhost:65536", 400),
+            ("localhost:+80", 400),
+            ("localhost:http", 400),
             ("10.0.0.1", 403),
             ("", 400),
             ("a b", 400),
@@ -130,9 +154,15 @@ mod tests {
         for (version, uri, lines, expected) in [
             (Version::HTTP_11, "/mcp", &[][..], 400),
             (Version::HTTP_11, "/mcp", &[("host", "localhost"), ("host", "localhost")], 400),
-            (Version::HTTP_11, "http://evil.example/mcp", &[("host", "localhost")], 403),
+            (Version::HTTP_11, "http://evil.example/mcp", &[("host", "localhost")], 400),
+            (Version::HTTP_11, "http://localhost/mcp", &[("host", "evil.example")], 400),
+            (Version::HTTP_11, "http://localhost/mcp", &[("host", "LOCALHOST")], 200),
             (Version::HTTP_2, "http://localhost/mcp", &[], 200),
-            (Version::HTTP_2, "http://evil.example/mcp", &[("host", "localhost")], 403),
+            (Version::HTTP_2, "http://evil.example/mcp", &[], 403),
+            (Version::HTTP_2, "http://evil@localhost/mcp", &[], 400),
+            (Version::HTTP_2, "http://evil.example/mcp", &[("host", "localhost")], 400),
+            (Version::HTTP_2, "http://localhost/mcp", &[("host", "evil.example")], 400),
+            (Version::HTTP_2, "http://localhost:1/mcp", &[("host", "localhost:2")], 400),
         ] {
             assert_eq!(status(version, uri, lines), expected, "{uri} {lines:?}");
         }
@@ -149,6 +179,9 @@ mod tests {
             ("null", 403),
             ("", 403),
             ("file://localhost", 403),
+            ("http://evil@localhost", 403),
+            ("http://localhost:99999", 403),
+            ("http://localhost/path", 403),
         ] {
             let lines = [("host", "localhost"), ("origin", origin)];
             assert_eq!(status(Version::HTTP_11, "/mcp", &lines), expected, "{origin}");

@@ -1,6 +1,5 @@
 //! `POST /mcp`: one body in, one answer out.
 
-use bytes::Bytes;
 use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue};
 use tokio::time::{Instant, timeout_at};
 
@@ -12,6 +11,7 @@ use super::{
 use crate::{
     call_rates::Caller,
     error::Fault,
+    limits::ReservedBytes,
     mcp::{Answer, Method, Step, protocol::Channel},
     metrics::{Finished, Transport},
 };
@@ -24,7 +24,13 @@ pub(super) async fn respond(
     if !content::is_json(request.headers()) {
         return responses::refusal(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "Content-Type must be application/json",
+            "Content-Type must be application/json in UTF-8",
+        );
+    }
+    if !content::is_unencoded(request.headers()) {
+        return responses::refusal(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Content-Encoding must be identity",
         );
     }
     if !content::accepts_json(request.headers()) {
@@ -33,26 +39,28 @@ pub(super) async fn respond(
             "Accept must include application/json",
         );
     }
-    let Some(_admitted) = server.admission.admit() else {
-        return responses::fault(&Fault::overloaded());
-    };
     let deadline = Instant::now() + server.config.request_timeout;
     let (head, incoming) = request.into_parts();
-    let body = match timeout_at(deadline, body::read(incoming, server.config.body_bytes_max)).await
-    {
+    let arriving = body::arrive(incoming, &server.arrivals, &server.config);
+    let body = match timeout_at(deadline, arriving).await {
         Ok(Ok(body)) => body,
-        Ok(Err(response)) => return response,
-        Err(_) => return responses::refusal(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
+        Ok(Err(unread)) => return unread.response(),
+        Err(_) => return body::Unread::TooSlow.response(),
+    };
+    let Some(admitted) = server.admission.admit() else {
+        return responses::fault(&Fault::overloaded());
     };
     let session = named_session(server, &head.headers);
     let channel = Channel::Http { headers: &head.headers, session, caller };
-    answer(server, channel, &body, deadline).await
+    let mut response = answer(server, channel, &body.bytes, deadline).await;
+    response.body_mut().admitted = Some(admitted);
+    response
 }
 
 async fn answer(
     server: &HttpServer,
     channel: Channel<'_>,
-    body: &Bytes,
+    body: &[u8],
     deadline: Instant,
 ) -> HttpResponse {
     let started = Instant::now();
@@ -60,6 +68,7 @@ async fn answer(
         Step::Answer(answer) => answer,
         Step::Work(work) => server.pool.run(work, deadline).await,
     };
+    let (answer, reserved) = within_budget(server, answer);
     server.metrics.finished(&Finished {
         method: answer.method,
         transport: Transport::http,
@@ -69,10 +78,29 @@ async fn answer(
     });
     let new_session = new_session(server, &answer);
     let mut response = responses::answer(answer);
+    response.body_mut().reserved = reserved;
     if let Some(id) = new_session {
         response.headers_mut().insert(SESSION_ID, id);
     }
     response
+}
+
+/// Replies up to this size are bounded by the number of requests alone.
+const SMALL_REPLY_BYTES: usize = 16 * 1024;
+
+/// Takes a large answer's bytes from the budget; without room for them, another answer.
+fn within_budget(server: &HttpServer, answer: Answer) -> (Answer, Option<ReservedBytes>) {
+    let bytes = answer.body.as_ref().map_or(0, Vec::capacity);
+    if bytes <= SMALL_REPLY_BYTES {
+        return (answer, None);
+    }
+    match server.unsent_replies.try_reserve(bytes) {
+        Some(reserved) => (answer, Some(reserved)),
+        None => {
+            server.metrics.requests_shed.inc();
+            (Answer::fault(answer.method, None, &Fault::overloaded()), None)
+        }
+    }
 }
 
 /// The id of the session that an `initialize` began.

@@ -1,7 +1,5 @@
 //! Responses with their headers, which are static values.
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::{
     Response, StatusCode,
     header::{
@@ -9,9 +7,10 @@ use hyper::{
     },
 };
 
+use super::reply_body::Reply;
 use crate::{error::Fault, mcp::Answer};
 
-pub(super) type HttpResponse = Response<Full<Bytes>>;
+pub(super) type HttpResponse = Response<Reply>;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -48,12 +47,12 @@ pub(super) fn fault(fault: &Fault) -> HttpResponse {
 }
 
 pub(super) fn empty(status: StatusCode) -> HttpResponse {
-    let mut response = Response::new(Full::default());
+    let mut response = Response::new(Reply::default());
     *response.status_mut() = status;
     response
 }
 
-pub(super) fn text(status: StatusCode, body: impl Into<Bytes>) -> HttpResponse {
+pub(super) fn text(status: StatusCode, body: impl Into<Vec<u8>>) -> HttpResponse {
     with_body(status, TEXT, body)
 }
 
@@ -72,9 +71,9 @@ pub(super) fn method_not_allowed(allow: &'static str) -> HttpResponse {
 fn with_body(
     status: StatusCode,
     content_type: HeaderValue,
-    body: impl Into<Bytes>,
+    body: impl Into<Vec<u8>>,
 ) -> HttpResponse {
-    let mut response = Response::new(Full::new(body.into()));
+    let mut response = Response::new(Reply::from(body.into()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.reserve(4);

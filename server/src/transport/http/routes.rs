@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::HeaderName};
+use pressmark_index::engine::Health;
 
 use super::responses::HttpResponse;
 use super::{HttpServer, cors, origin, post, responses};
@@ -27,14 +28,17 @@ pub(super) async fn respond(
     }
     let (version, uri, headers) = (request.version(), request.uri(), request.headers());
     let allowed = origin::check(version, uri, headers, &server.config.allowed_hosts);
-    let origin = match allowed {
-        Ok(origin) => origin.cloned(),
-        Err(refused) => return responses::refusal(refused.status, refused.reason),
+    let response = match allowed.map(|origin| origin.cloned()) {
+        Ok(origin) => {
+            let mut response = route(server, request, caller).await;
+            if let Some(origin) = origin {
+                cors::allow(origin, &mut response);
+            }
+            response
+        }
+        Err(refused) => responses::refusal(refused.status, refused.reason),
     };
-    let mut response = route(server, request, caller).await;
-    if let Some(origin) = origin {
-        cors::allow(origin, &mut response);
-    }
+    server.metrics.responded(response.status());
     response
 }
 
@@ -45,6 +49,7 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
         ("/mcp", &Method::OPTIONS) => cors::preflight(),
         ("/mcp", _) => responses::method_not_allowed(MCP_METHODS),
         ("/metrics", &Method::GET | &Method::HEAD) => {
+            store_health(server);
             responses::metrics(server.metrics.exposition())
         }
         ("/metrics", _) => responses::method_not_allowed(READ_METHODS),
@@ -52,21 +57,42 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
     }
 }
 
-/// Ready when nothing holds the process back and it is not ending; a store that only refuses
-/// writes still answers reads, and says so here.
+/// Ready until the end begins: reads are answered while the sources are scanned, and by a store
+/// that refuses writes. Both are said here.
 fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
     if server.shutdown.has_begun() {
         return probe(method, StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".into());
     }
-    if !server.readiness.ready() {
-        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "starting\n".into());
-    }
-    let text = if server.pool.mcp().engine().health().writable {
-        "ready\n"
-    } else {
-        "ready, but the store refuses writes: see the log\n"
+    let settled = server.pool.mcp().is_settled();
+    let text = match store_health(server).since.map(jiff::Timestamp::from_millisecond) {
+        None if settled => "ready
+"
+        .into(),
+        None => "ready (indexing)
+"
+        .into(),
+        Some(Ok(since)) => format!(
+            "ready, but the store refuses writes since {since:.0}: the log says why
+"
+        )
+        .into(),
+        Some(Err(_)) => "ready, but the store refuses writes: the log says why
+"
+        .into(),
     };
-    probe(method, StatusCode::OK, text.into())
+    probe(method, StatusCode::OK, text)
+}
+
+/// Asks the store whether it takes writes; the log gets each change of the answer once, whoever asks.
+fn store_health(server: &HttpServer) -> Health {
+    let health = server.pool.mcp().engine().health();
+    let before = server.metrics.store_writable.set(i64::from(health.writable));
+    match (before == 1, &health.reason) {
+        (true, Some(reason)) => tracing::error!("the store refuses writes: {reason}"),
+        (false, None) => tracing::info!("the store takes writes again"),
+        (true, None) | (false, Some(_)) => {}
+    }
+    health
 }
 
 fn probe(method: &Method, status: StatusCode, text: Bytes) -> HttpResponse {

@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 
 use pressmark_index::resource::{
-    Address, Annotations, Binding, Body, Part, RawJson, Resource, Role, UnixMillis, Value,
+    Address, Annotations, Binding, Body, Part, RawJson, Resource, Value,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use super::fields::{self, RecordError, wrong};
 
 /// A record as it is written.
 #[derive(Deserialize)]
@@ -66,37 +68,12 @@ struct RawAnnotations {
     last_modified: Option<String>,
 }
 
-/// Why a line is no record: the field, where it is known, and the reason.
-#[derive(Debug, PartialEq, Eq)]
-pub struct RecordError {
-    /// The field, e.g. `blob`; empty for the record as a whole.
-    pub field: String,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl std::fmt::Display for RecordError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.field.is_empty() {
-            f.write_str(&self.reason)
-        } else {
-            write!(f, "{}: {}", self.field, self.reason)
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}
-
-fn wrong<T>(field: &str, reason: impl Into<String>) -> Result<T, RecordError> {
-    Err(RecordError { field: field.to_owned(), reason: reason.into() })
-}
-
 /// Reads one line of NDJSON; `default_space` is the space of records that name none.
 ///
 /// # Errors
 /// What is wrong, with the field.
 pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> {
-    let raw: RawRecord<'_> = match serde_json::from_slice(line) {
+    let raw: RawRecord<'_> = match serde_json::from_str(fields::utf8("", line)?) {
         Ok(raw) => raw,
         Err(error) => return wrong("", not_a_record(&error)),
     };
@@ -173,42 +150,24 @@ fn part(raw: RawPart<'_>) -> Result<Part, RecordError> {
 fn body(text: Option<String>, blob: Option<String>) -> Result<Body, RecordError> {
     match (text, blob) {
         (Some(text), None) => Ok(Body::Text(text)),
-        (None, Some(blob)) => match base64_simd::STANDARD.decode_to_vec(blob) {
-            Ok(bytes) => Ok(Body::Blob(bytes)),
-            Err(_) => wrong("blob", "not base64 of the standard alphabet with padding"),
-        },
+        (None, Some(blob)) => fields::blob("blob", &blob).map(Body::Blob),
         (Some(_), Some(_)) => wrong("blob", "a record has `text` or `blob`, not both"),
         (None, None) => wrong("text", "a record needs `text`, `blob` or `contents`"),
     }
 }
 
 fn annotations(raw: RawAnnotations) -> Result<Annotations, RecordError> {
-    let mut audience = Vec::new();
-    for who in &raw.audience {
-        match who.as_str() {
-            "user" => audience.push(Role::User),
-            "assistant" => audience.push(Role::Assistant),
-            other => {
-                return wrong(
-                    "annotations.audience",
-                    format!("`{other}` is neither `user` nor `assistant`"),
-                );
-            }
-        }
-    }
-    let last_modified = raw.last_modified.as_deref().map(timestamp).transpose()?;
+    let audience = raw
+        .audience
+        .iter()
+        .map(|who| fields::role("annotations.audience", who))
+        .collect::<Result<_, _>>()?;
+    let last_modified = raw
+        .last_modified
+        .as_deref()
+        .map(|time| fields::timestamp("annotations.lastModified", time))
+        .transpose()?;
     Ok(Annotations { audience, priority: raw.priority, last_modified })
-}
-
-/// ISO 8601 with a time zone, e.g. `2025-01-12T15:00:58Z`.
-fn timestamp(text: &str) -> Result<UnixMillis, RecordError> {
-    match text.parse::<jiff::Timestamp>() {
-        Ok(time) => Ok(time.as_millisecond()),
-        Err(_) => wrong(
-            "annotations.lastModified",
-            format!("`{text}` is no time like `2025-01-12T15:00:58Z`"),
-        ),
-    }
 }
 
 /// The JSON without white space, checked to be an array or an object by its first character.
@@ -293,6 +252,12 @@ mod tests {
             ],
         );
         check(r#"{"uri":"a://b","text":"","icons":{}}"#, &expect!["icons: must be an array"]);
+        check(
+            r#"{"uri":"a://b","text":"","size":-1}"#,
+            &expect![
+                "not a resource record: invalid value: integer `-1`, expected u64 (column 34)"
+            ],
+        );
         check(
             r#"{"uri":"a://b","text":"","space":"other"}"#,
             &expect!["space: the record is of the space `other`, and `s` is loaded"],

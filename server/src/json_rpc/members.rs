@@ -1,0 +1,91 @@
+//! The members of an object, each once.
+
+use std::{borrow::Cow, collections::HashSet, fmt};
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of the object in `text`, in their order; `None` where it is no object, or has a name
+/// twice: readers could differ about which one counts.
+pub(crate) fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &RawValue)>> {
+    serde_json::from_str(text).ok().map(|Members(members)| members)
+}
+
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor).map(Members)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object whose members have different names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        let mut names = HashSet::new();
+        while let Some((Key(name), value)) = map.next_entry()? {
+            if !names.insert(name.clone()) {
+                return Err(A::Error::custom("a member is given twice"));
+            }
+            members.push((name, value));
+        }
+        Ok(members)
+    }
+}
+
+/// A member's name, borrowed where it was spelled without escapes.
+pub(super) struct Key<'a>(pub(super) Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(KeyVisitor).map(Key)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member's name")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_once_however_it_is_spelled() {
+        for (text, names) in [
+            ("{}", Some("")),
+            (r#"{"b":1,"a":{"a":2,"a":3}}"#, Some("b a")),
+            (r#"{"a":1,"a":1}"#, None),
+            (r#"{"a":1,"\u0061":2}"#, None),
+            ("[]", None),
+            ("{", None),
+        ] {
+            let found = members(text).map(|members| {
+                members.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(found.as_deref(), names, "{text}");
+        }
+    }
+}

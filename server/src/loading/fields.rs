@@ -1,0 +1,60 @@
+//! What the fields of a record mean, in whichever format it is written, and why one is refused.
+
+use pressmark_index::resource::{Role, UnixMillis};
+
+/// Why something is no record: the field, where it is known, and the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordError {
+    /// The field, e.g. `blob`; empty for the record as a whole.
+    pub field: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl std::fmt::Display for RecordError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.field.is_empty() {
+            f.write_str(&self.reason)
+        } else {
+            write!(f, "{}: {}", self.field, self.reason)
+        }
+    }
+}
+
+impl std::error::Error for RecordError {}
+
+pub(super) fn wrong<T>(field: &str, reason: impl Into<String>) -> Result<T, RecordError> {
+    Err(RecordError { field: field.to_owned(), reason: reason.into() })
+}
+
+/// The text of a record, or the place where it is none.
+pub(super) fn utf8<'a>(field: &str, bytes: &'a [u8]) -> Result<&'a str, RecordError> {
+    std::str::from_utf8(bytes).or_else(|error| {
+        wrong(
+            field,
+            format!("not UTF-8 (byte {}); convert the file first", error.valid_up_to() + 1),
+        )
+    })
+}
+
+pub(super) fn blob(field: &str, text: &str) -> Result<Vec<u8>, RecordError> {
+    base64_simd::STANDARD
+        .decode_to_vec(text)
+        .or_else(|_| wrong(field, "not base64 of the standard alphabet with padding"))
+}
+
+pub(super) fn role(field: &str, text: &str) -> Result<Role, RecordError> {
+    match text {
+        "user" => Ok(Role::User),
+        "assistant" => Ok(Role::Assistant),
+        other => wrong(field, format!("`{other}` is neither `user` nor `assistant`")),
+    }
+}
+
+/// ISO 8601 with a time zone, e.g. `2025-01-12T15:00:58Z`.
+pub(super) fn timestamp(field: &str, text: &str) -> Result<UnixMillis, RecordError> {
+    match text.parse::<jiff::Timestamp>() {
+        Ok(time) => Ok(time.as_millisecond()),
+        Err(_) => wrong(field, format!("`{text}` is no time like `2025-01-12T15:00:58Z`")),
+    }
+}

@@ -1,0 +1,318 @@
+//! The threads of a load: one for each file that is read, and several that commit.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Receiver;
+use std::thread;
+
+use parking_lot::Mutex;
+use pressmark_index::catalog::Space;
+use pressmark_index::engine::Engine;
+use pressmark_index::error::{Error, ErrorKind};
+use pressmark_index::mutation::{Applied, Outcome};
+
+use super::columns::Columns;
+use super::delimited::{FIELD_COUNT_MAX, Row, RowRead, RowReader};
+use super::fields::{RecordError, utf8};
+use super::format::{Dialect, Quoting, RecordFormat};
+use super::input::{self, Input};
+use super::lane::{Batch, LaneClosed, Lanes, Router, lanes};
+use super::lines::{LINE_BYTES_MAX, Line, LineReader};
+use super::ndjson;
+use super::progress::Progress;
+use super::refusals::Refusals;
+use crate::config::ColumnMapping;
+
+/// The writer is one thread: more lanes than it can serve only take memory.
+const LANES_MAX: usize = 8;
+/// Files that are read at a time; each has a batch for each lane in memory.
+const FILES_AT_A_TIME_MAX: usize = 4;
+
+/// What is to be loaded.
+#[derive(Debug, Clone)]
+pub struct LoadPlan {
+    /// Files; `-` is standard input.
+    pub files: Vec<PathBuf>,
+    /// How they are written; `None`: their names say it.
+    pub format: Option<RecordFormat>,
+    /// Whether fields of CSV and TSV may stand in quotes; `None`: in CSV they may.
+    pub quoting: Option<Quoting>,
+    /// The byte between fields of CSV and TSV; `None`: comma or tab.
+    pub delimiter: Option<u8>,
+    /// What the columns of CSV and TSV fill; empty: their headers say it.
+    pub columns: Vec<ColumnMapping>,
+}
+
+/// What became of the records.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoadCounts {
+    /// Records of new resources.
+    pub created: u64,
+    /// Records that took the place of other versions.
+    pub updated: u64,
+    /// Records that stood there already.
+    pub unchanged: u64,
+    /// Records that did not go in.
+    pub refused: u64,
+    /// Files that could not be read, or not to their end.
+    pub failed_files: u64,
+}
+
+/// What the threads of a load share.
+struct Load<'a> {
+    engine: &'a Engine,
+    space: &'a Space,
+    plan: &'a LoadPlan,
+    progress: &'a Progress,
+    refusals: &'a Refusals<'a>,
+    next_file: AtomicUsize,
+    counts: Mutex<LoadCounts>,
+    /// Why the store takes no more.
+    fault: Mutex<Option<Error>>,
+}
+
+/// Why reading a file ended before its end.
+enum Interrupted {
+    Store(LaneClosed),
+    File(String),
+}
+
+/// Loads files into a space of the engine. Files are read side by side: of two records with one URI in different files
+/// either may be the later one. Returns when everything is durable at the engine's level.
+///
+/// # Errors
+/// The store takes no more writes; what was loaded until then is counted and stays.
+pub fn load(
+    engine: &Engine,
+    space: &Space,
+    plan: &LoadPlan,
+    progress: &Progress,
+    refusals: &Refusals<'_>,
+) -> (LoadCounts, Result<(), Error>) {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let (lanes, receivers) = lanes((cores + 1).min(LANES_MAX));
+    let load = Load {
+        engine,
+        space,
+        plan,
+        progress,
+        refusals,
+        next_file: AtomicUsize::new(0),
+        counts: Mutex::default(),
+        fault: Mutex::new(None),
+    };
+    let started = thread::scope(|scope| {
+        let load = &load;
+        // Where a thread cannot be started, those that were end when `lanes` and `receivers` are dropped.
+        for receiver in receivers {
+            named("pressmark-lane").spawn_scoped(scope, move || load.commit_batches(&receiver))?;
+        }
+        for _ in 0..plan.files.len().min(cores).min(FILES_AT_A_TIME_MAX) {
+            let lanes = lanes.clone();
+            named("pressmark-read").spawn_scoped(scope, move || load.read_files(&lanes))?;
+        }
+        // The lanes end when the last file's thread has dropped its senders.
+        drop(lanes);
+        Ok(())
+    });
+    let started = started.map_err(|error: io::Error| {
+        Error::new(ErrorKind::Io, "load", "a thread could not be started").with_source(error)
+    });
+    let loaded = load.fault.into_inner().map_or(started, Err);
+    (load.counts.into_inner(), loaded)
+}
+
+fn named(name: &str) -> thread::Builder {
+    thread::Builder::new().name(name.to_owned())
+}
+
+// === impl Load ===
+
+impl Load<'_> {
+    fn read_files(&self, lanes: &Lanes) {
+        loop {
+            let at = self.next_file.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = self.plan.files.get(at) else { return };
+            match self.read_file(at, path, lanes) {
+                Ok(()) => {}
+                // The lane has said why.
+                Err(Interrupted::Store(LaneClosed)) => return,
+                Err(Interrupted::File(reason)) => {
+                    self.counts.lock().failed_files += 1;
+                    self.refusals.file(path, &reason);
+                }
+            }
+        }
+    }
+
+    fn read_file(&self, at: usize, path: &Path, lanes: &Lanes) -> Result<(), Interrupted> {
+        let Some(format) = self.plan.format.or_else(|| RecordFormat::of_name(path)) else {
+            return Err(Interrupted::File(
+                "the name does not tell the format: say --format ndjson, csv or tsv".to_owned(),
+            ));
+        };
+        let input = input::open(path, self.progress.bytes_read())?;
+        let mut router = Router::new(self.space, lanes.clone(), at);
+        let read = match format {
+            RecordFormat::Ndjson => self.read_ndjson(path, input, &mut router),
+            RecordFormat::Csv => self.read_rows(path, input, b',', Quoting::Double, &mut router),
+            RecordFormat::Tsv => self.read_rows(path, input, b'\t', Quoting::None, &mut router),
+        };
+        // What stands before a fault of the file goes in.
+        router.finish()?;
+        read
+    }
+
+    fn read_ndjson(
+        &self,
+        path: &Path,
+        input: Input,
+        router: &mut Router<'_>,
+    ) -> Result<(), Interrupted> {
+        let space = &self.space.settings.name;
+        let mut lines = LineReader::new(input, LINE_BYTES_MAX);
+        loop {
+            let before = lines.number();
+            let line = lines.next().map_err(|error| broken(before, &error))?;
+            let Some(line) = line else { return Ok(()) };
+            let (bytes, record) = match line {
+                Line::Whole(line) if line.trim_ascii().is_empty() => continue,
+                Line::Whole(line) => (line.len(), ndjson::parse(line, space)),
+                Line::TooLong => (0, Err(too_large())),
+            };
+            match record {
+                Ok(resource) => router.put(lines.number(), bytes, resource)?,
+                Err(error) => self.refuse(path, lines.number(), &error),
+            }
+        }
+    }
+
+    fn read_rows(
+        &self,
+        path: &Path,
+        input: Input,
+        delimiter: u8,
+        quoting: Quoting,
+        router: &mut Router<'_>,
+    ) -> Result<(), Interrupted> {
+        let dialect = Dialect {
+            delimiter: self.plan.delimiter.unwrap_or(delimiter),
+            quoting: self.plan.quoting.unwrap_or(quoting),
+        };
+        let mut rows = RowReader::new(input, dialect);
+        let mut row = Row::default();
+        match rows.next(&mut row)? {
+            RowRead::Whole => {}
+            RowRead::End => return Err(Interrupted::File("there is no header".to_owned())),
+            RowRead::TooLarge | RowRead::Endless => {
+                return Err(Interrupted::File(format!("the header: {}", endless().reason)));
+            }
+        }
+        let columns = columns(&row, &self.plan.columns)?;
+        loop {
+            let read = rows.next(&mut row).map_err(|error| broken(rows.line(), &error))?;
+            let record = match read {
+                RowRead::End => return Ok(()),
+                RowRead::Whole => columns.record(&self.space.settings.name, &row),
+                RowRead::TooLarge => Err(too_large()),
+                RowRead::Endless => Err(endless()),
+            };
+            match record {
+                Ok(resource) => router.put(rows.line(), row.len(), resource)?,
+                Err(error) => self.refuse(path, rows.line(), &error),
+            }
+        }
+    }
+
+    fn commit_batches(&self, batches: &Receiver<Batch>) {
+        for batch in batches {
+            let record_count = batch.lines.len();
+            let Some(path) = self.plan.files.get(batch.file) else { return };
+            match self.engine.commit(batch.mutations) {
+                Ok(results) => self.tally(path, &batch.lines, results),
+                Err(error) => {
+                    self.fault.lock().get_or_insert(error);
+                    return;
+                }
+            }
+            self.progress.advance(record_count);
+        }
+    }
+
+    fn tally(&self, path: &Path, lines: &[u64], results: Vec<Result<Applied, Error>>) {
+        let mut counts = LoadCounts::default();
+        for (line, result) in lines.iter().zip(results) {
+            match result {
+                Ok(applied) => {
+                    match applied.outcome {
+                        Outcome::Created => counts.created += 1,
+                        Outcome::Updated => counts.updated += 1,
+                        Outcome::Unchanged | Outcome::Deleted | Outcome::Absent => {
+                            counts.unchanged += 1;
+                        }
+                    }
+                    if let Some(warning) = applied.warning {
+                        self.refusals.warning(path, *line, &warning);
+                    }
+                }
+                Err(error) => {
+                    let reason = error.to_string();
+                    self.refuse(path, *line, &RecordError { field: String::new(), reason });
+                }
+            }
+        }
+        let mut all = self.counts.lock();
+        all.created += counts.created;
+        all.updated += counts.updated;
+        all.unchanged += counts.unchanged;
+    }
+
+    fn refuse(&self, path: &Path, line: u64, error: &RecordError) {
+        self.counts.lock().refused += 1;
+        self.refusals.record(path, line, error);
+    }
+}
+
+fn columns(header: &Row, mapping: &[ColumnMapping]) -> Result<Columns, Interrupted> {
+    let names = header
+        .fields()
+        .map(|name| utf8("the header", name))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| Interrupted::File(error.to_string()))?;
+    Columns::resolve(&names, mapping).map_err(Interrupted::File)
+}
+
+/// A file whose reading failed after a line; what stands before goes in.
+fn broken(line: u64, error: &io::Error) -> Interrupted {
+    match line {
+        0 => Interrupted::File(error.to_string()),
+        line => Interrupted::File(format!("after line {line}: {error}")),
+    }
+}
+
+fn too_large() -> RecordError {
+    let reason = format!(
+        "the line has more than {LINE_BYTES_MAX} bytes, or more than {FIELD_COUNT_MAX} fields"
+    );
+    RecordError { field: String::new(), reason }
+}
+
+fn endless() -> RecordError {
+    let reason = format!(
+        "the row does not end: a quote in it is not closed, or it has more than {LINE_BYTES_MAX} bytes or {FIELD_COUNT_MAX} fields; what follows was not read"
+    );
+    RecordError { field: String::new(), reason }
+}
+
+impl From<LaneClosed> for Interrupted {
+    fn from(closed: LaneClosed) -> Self {
+        Self::Store(closed)
+    }
+}
+
+impl From<io::Error> for Interrupted {
+    fn from(error: io::Error) -> Self {
+        Self::File(error.to_string())
+    }
+}

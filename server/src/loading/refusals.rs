@@ -1,0 +1,113 @@
+//! What was refused and why: on the terminal up to a number, in a file all of it.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+
+use parking_lot::Mutex;
+use serde::Serialize;
+
+use super::fields::RecordError;
+use super::progress::Progress;
+
+/// Where refusals go, from all threads of a load.
+pub struct Refusals<'a> {
+    progress: &'a Progress,
+    printed_max: u64,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Refused records and warnings that were printed.
+    printed: u64,
+    unprinted: u64,
+    file: Option<BufWriter<File>>,
+    write_error: Option<io::Error>,
+}
+
+/// A line of the file of refusals.
+#[derive(Serialize)]
+struct Entry<'a> {
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    field: &'a str,
+    reason: &'a str,
+}
+
+// === impl Refusals ===
+
+impl<'a> Refusals<'a> {
+    /// Prints the first `printed_max`, and writes all to `file` as NDJSON: `file`, `line`, `field`, `reason`.
+    pub fn new(progress: &'a Progress, printed_max: u64, file: Option<File>) -> Self {
+        let file = file.map(BufWriter::new);
+        let state = State { printed: 0, unprinted: 0, file, write_error: None };
+        Self { progress, printed_max, state: Mutex::new(state) }
+    }
+
+    /// A record that did not go in.
+    pub fn record(&self, path: &Path, line: u64, error: &RecordError) {
+        let mut state = self.state.lock();
+        self.print(&mut state, format_args!("{}:{line}: {error}", path.display()));
+        let (field, reason) = (error.field.as_str(), error.reason.as_str());
+        state.write(&Entry { file: &path.to_string_lossy(), line: Some(line), field, reason });
+    }
+
+    /// A file that could not be read, or not to its end.
+    pub fn file(&self, path: &Path, reason: &str) {
+        let mut state = self.state.lock();
+        // There are few of them, and each is something that the person has to mend: none is left out.
+        self.progress.print(&format!("{}: {reason}", path.display()));
+        state.write(&Entry { file: &path.to_string_lossy(), line: None, field: "", reason });
+    }
+
+    /// A record that went in, with something that one should know about it.
+    pub fn warning(&self, path: &Path, line: u64, text: &str) {
+        let mut state = self.state.lock();
+        self.print(&mut state, format_args!("{}:{line}: warning: {text}", path.display()));
+    }
+
+    /// Says how many lines were not printed, and completes the file.
+    ///
+    /// # Errors
+    /// The file could not be written.
+    pub fn finish(self) -> io::Result<()> {
+        let State { unprinted, file, write_error, .. } = self.state.into_inner();
+        if unprinted > 0 {
+            self.progress.print(&format!(
+                "{unprinted} more lines like these were not printed (--errors-max {})",
+                self.printed_max
+            ));
+        }
+        if let Some(error) = write_error {
+            return Err(error);
+        }
+        file.map_or(Ok(()), |mut file| file.flush())
+    }
+
+    fn print(&self, state: &mut State, line: fmt::Arguments<'_>) {
+        if state.printed < self.printed_max {
+            state.printed += 1;
+            self.progress.print(&line.to_string());
+        } else {
+            state.unprinted += 1;
+        }
+    }
+}
+
+// === impl State ===
+
+impl State {
+    fn write(&mut self, entry: &Entry<'_>) {
+        let Some(file) = &mut self.file else { return };
+        let written = serde_json::to_writer(&mut *file, entry)
+            .map_err(io::Error::from)
+            .and_then(|()| file.write_all(b"\n"));
+        if let Err(error) = written {
+            self.file = None;
+            self.write_error = Some(error);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The body of a response, which owns what its request holds until the last byte is written.
+//!
+//! hyper drops a body as soon as it has its bytes, which may be long before the client takes them.
+//! So it is the bytes that own the permits: they live as long as a piece of them is unwritten.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+
+use super::activity::RequestActivity;
+use crate::limits::{Admitted, ReservedBytes};
+
+/// A reply that is made and not yet on its way.
+#[derive(Default)]
+pub(super) struct Reply {
+    pub(super) bytes: Vec<u8>,
+    /// Given back when the reply is written.
+    pub(super) admitted: Option<Admitted>,
+    /// Given back when the reply is written.
+    pub(super) reserved: Option<ReservedBytes>,
+}
+
+/// A reply on its way, piece by piece.
+pub(super) struct ReplyBody {
+    rest: Bytes,
+    activity: Arc<RequestActivity>,
+}
+
+/// What is handed to the connection at a time: taking the next piece shows that the client reads.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// The bytes and what they hold.
+struct Owned {
+    bytes: Vec<u8>,
+    _admitted: Option<Admitted>,
+    _reserved: Option<ReservedBytes>,
+    _activity: Arc<RequestActivity>,
+}
+
+impl AsRef<[u8]> for Owned {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+// === impl Reply ===
+
+impl Reply {
+    /// Sends it: from now on the client has to take it.
+    pub(super) fn into_body(self, activity: RequestActivity) -> ReplyBody {
+        let activity = Arc::new(activity);
+        if self.bytes.is_empty() {
+            return ReplyBody { rest: Bytes::new(), activity };
+        }
+        activity.progressed();
+        let owned = Owned {
+            bytes: self.bytes,
+            _admitted: self.admitted,
+            _reserved: self.reserved,
+            _activity: Arc::clone(&activity),
+        };
+        ReplyBody { rest: Bytes::from_owner(owned), activity }
+    }
+}
+
+impl From<Vec<u8>> for Reply {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes, ..Self::default() }
+    }
+}
+
+// === impl ReplyBody ===
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        self.activity.progressed();
+        let piece_bytes = self.rest.len().min(PIECE_BYTES);
+        let piece = self.rest.split_to(piece_bytes);
+        Poll::Ready(Some(Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
