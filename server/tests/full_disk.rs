@@ -50,7 +50,17 @@ fn child_on_a_small_file_system() {
     std::fs::write(&ballast, vec![1; BALLAST_BYTES]).unwrap();
     let load = |code: i32, says: &str| {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pressmark"))
-            .args(["load", "docs", "-", "--config", "pressmark.toml", "--log", "warn"])
+            .args([
+                "load",
+                "docs",
+                "-",
+                "--format",
+                "ndjson",
+                "--config",
+                "pressmark.toml",
+                "--log",
+                "warn",
+            ])
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -14,7 +14,17 @@ const ROUNDS: usize = 100;
 
 fn start_load(folder: &Path) -> Child {
     Command::new(env!("CARGO_BIN_EXE_pressmark"))
-        .args(["load", "docs", "-", "--config", "pressmark.toml", "--log", "warn"])
+        .args([
+            "load",
+            "docs",
+            "-",
+            "--format",
+            "ndjson",
+            "--config",
+            "pressmark.toml",
+            "--log",
+            "warn",
+        ])
         .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -45,8 +55,9 @@ fn a_load_that_is_killed_a_hundred_times_is_completed_by_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let config = "[storage]\npath = \"data\"\n[[space]]\nname = \"docs\"\nuri_template = \"docs://h/{name}\"\n";
     std::fs::write(folder.path().join("pressmark.toml"), config).unwrap();
+    // Large enough that the lanes fill batches, which are committed, long before the input ends.
     let records: String = (0..RECORDS)
-        .map(|number| format!("{{\"uri\":\"docs://h/{number}\",\"text\":\"{number:0300}\"}}\n"))
+        .map(|number| format!("{{\"uri\":\"docs://h/{number}\",\"text\":\"{number:04000}\"}}\n"))
         .collect();
     let mut stored = 0;
     for round in 0..ROUNDS {

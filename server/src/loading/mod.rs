@@ -9,6 +9,7 @@
 
 pub mod format;
 pub mod input;
+mod json_fields;
 
 mod lines;
 

@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use pressmark_index::resource::{
-    Address, Annotations, Binding, Body, Part, RawJson, Resource, Value,
-};
+use pressmark_index::resource::{Address, Annotations, Binding, Body, Part, Resource, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::fields::{self, RecordError, wrong};
+use super::json_fields;
 
 /// A record as it is written.
 #[derive(Deserialize)]
@@ -41,7 +40,7 @@ struct RawRecord<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a variable is a string, a list of strings, or an object of strings")]
 enum RawVariable {
     String(String),
     List(Vec<String>),
@@ -73,7 +72,12 @@ struct RawAnnotations {
 /// # Errors
 /// What is wrong, with the field.
 pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> {
-    let raw: RawRecord<'_> = match serde_json::from_str(fields::utf8("", line)?) {
+    let text = fields::utf8("", line)?;
+    // serde would take an array for a struct as well.
+    if text.trim_ascii_start().starts_with('[') {
+        return wrong("", "not a resource record: an array where an object must stand");
+    }
+    let raw: RawRecord<'_> = match serde_json::from_str(text) {
         Ok(raw) => raw,
         Err(error) => return wrong("", not_a_record(&error)),
     };
@@ -113,8 +117,8 @@ pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> 
         contents,
         annotations: annotations(raw.annotations)?,
         size: raw.size,
-        icons: raw.icons.map(|icons| compact(icons, "icons", b'[')).transpose()?,
-        meta: raw.meta.map(|meta| compact(meta, "_meta", b'{')).transpose()?,
+        icons: raw.icons.map(json_fields::icons).transpose()?,
+        meta: raw.meta.map(|meta| json_fields::meta(meta, "_meta")).transpose()?,
         pinned: raw.pinned,
         acl: raw.acl,
         source: None,
@@ -142,7 +146,7 @@ fn part(raw: RawPart<'_>) -> Result<Part, RecordError> {
     Ok(Part {
         uri: raw.uri,
         mime_type: raw.mime_type,
-        meta: raw.meta.map(|meta| compact(meta, "contents._meta", b'{')).transpose()?,
+        meta: raw.meta.map(|meta| json_fields::meta(meta, "contents._meta")).transpose()?,
         body: body(raw.text, raw.blob)?,
     })
 }
@@ -170,21 +174,10 @@ fn annotations(raw: RawAnnotations) -> Result<Annotations, RecordError> {
     Ok(Annotations { audience, priority: raw.priority, last_modified })
 }
 
-/// The JSON without white space, checked to be an array or an object by its first character.
-fn compact(raw: &RawValue, field: &str, opening: u8) -> Result<RawJson, RecordError> {
-    if raw.get().as_bytes().first() != Some(&opening) {
-        let kind = if opening == b'[' { "an array" } else { "an object" };
-        return wrong(field, format!("must be {kind}"));
-    }
-    // Parsed, not only stripped, so that what goes on the wire later is known to be whole.
-    match serde_json::from_str::<serde_json::Value>(raw.get()) {
-        Ok(value) => Ok(RawJson(value.to_string())),
-        Err(error) => wrong(field, error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use pressmark_index::resource::RawJson;
+
     use super::*;
     use expect_test::{Expect, expect};
 
@@ -220,10 +213,11 @@ mod tests {
     #[test]
     fn wrong_records_name_the_field_and_the_reason() {
         check("", &expect!["not a resource record: EOF while parsing a value (column 0)"]);
+        check("[]", &expect!["not a resource record: an array where an object must stand"]);
         check(
-            "[]",
+            r#"{"uri":"a://b","text":"","variables":{"a":1}}"#,
             &expect![
-                "not a resource record: invalid length 0, expected struct RawRecord with 16 elements (column 2)"
+                "not a resource record: a variable is a string, a list of strings, or an object of strings (column 44)"
             ],
         );
         check(
@@ -251,7 +245,12 @@ mod tests {
                 "annotations.lastModified: `yesterday` is no time like `2025-01-12T15:00:58Z`"
             ],
         );
-        check(r#"{"uri":"a://b","text":"","icons":{}}"#, &expect!["icons: must be an array"]);
+        check(
+            r#"{"uri":"a://b","text":"","icons":{}}"#,
+            &expect![
+                "icons: not an array of icons ({\"src\": ...}): invalid type: map, expected a sequence"
+            ],
+        );
         check(
             r#"{"uri":"a://b","text":"","size":-1}"#,
             &expect![

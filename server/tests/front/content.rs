@@ -114,6 +114,9 @@ async fn structured_content_is_what_the_output_schema_says() {
     let call = json!({ "name": "fetch", "arguments": { "id": "note://shelf/plain", "limit": 5 } });
     let fetched = result("tools/call", call).await;
     assert!(schema.is_valid(&fetched["structuredContent"]), "{fetched}");
+    assert_eq!(fetched["structuredContent"]["nextOffset"], 5);
+    let text = fetched["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("call `fetch` again with the same `id` and `offset` 5"), "{text}");
     assert!(!schema.is_valid(&json!({ "id": "note://shelf/plain", "more": 1 })));
 }
 

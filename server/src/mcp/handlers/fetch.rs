@@ -38,7 +38,7 @@ template or an earlier reply spells it; a URI may end in a fragment that counts 
 excludes the end, such as `#line=0,200`. Long texts come in parts: when a reply has `nextOffset`, \
 call again with it as `offset`.",
     input_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"offset":{"type":"integer","minimum":0,"maximum":9007199254740991,"default":0,"description":"How many characters of the text to skip."},"limit":{"type":"integer","minimum":1,"maximum":200000,"default":20000,"description":"The most characters to return."}},"required":["id"],"additionalProperties":false}"#,
-    output_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"metadata":{"type":"object","properties":{"space":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer","description":"In bytes."},"lastModified":{"type":"string"},"totalChars":{"type":"integer","description":"The characters of the whole text."}},"required":["space","totalChars"],"additionalProperties":false},"nextOffset":{"type":"integer","description":"There is more text: call `fetch` again with this as `offset`. Absent at the end."}},"required":["id","title","text","url","metadata"],"additionalProperties":false}"#,
+    output_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"metadata":{"type":"object","properties":{"space":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer","description":"In bytes."},"lastModified":{"type":"string"},"totalChars":{"type":"integer","description":"The characters of the whole text."}},"required":["space","totalChars"],"additionalProperties":false},"nextOffset":{"type":"integer","description":"The offset of the next part; absent at the end."},"more":{"type":"string","description":"How to get the next part; absent at the end."}},"required":["id","title","text","url","metadata"],"additionalProperties":false}"#,
 };
 
 /// The decoded arguments.
@@ -60,6 +60,9 @@ struct Fetched<'a> {
     metadata: Metadata<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<u64>,
+    /// For models that read the text and not the schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -197,6 +200,9 @@ impl<'a> Fetched<'a> {
                 total_chars: fetched.total_chars,
             },
             next_offset: fetched.next_offset,
+            more: fetched.next_offset.map(|offset| {
+                format!("there is more text: call `fetch` again with the same `id` and `offset` {offset}")
+            }),
         }
     }
 }
