@@ -65,20 +65,13 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
     }
     let settled = server.pool.mcp().is_settled();
     let text = match store_health(server).since.map(jiff::Timestamp::from_millisecond) {
-        None if settled => "ready
-"
-        .into(),
-        None => "ready (indexing)
-"
-        .into(),
-        Some(Ok(since)) => format!(
-            "ready, but the store refuses writes since {since:.0}: the log says why
-"
-        )
-        .into(),
-        Some(Err(_)) => "ready, but the store refuses writes: the log says why
-"
-        .into(),
+        None if settled => "ready\n".into(),
+        None => "ready (indexing)\n".into(),
+        Some(Ok(since)) => {
+            format!("ready, but the store refuses writes since {since:.0}: the log says why\n")
+                .into()
+        }
+        Some(Err(_)) => "ready, but the store refuses writes: the log says why\n".into(),
     };
     probe(method, StatusCode::OK, text)
 }
