@@ -55,7 +55,7 @@ pub fn child_on_tmpfs(mebibytes: u32, test: &str, folder: &Path) -> Command {
 
 /// The library of `tests/shim/disk.c`, and the folder through which it is told what to do.
 pub struct Disk {
-    library: PathBuf,
+    shim_library: PathBuf,
     control: tempfile::TempDir,
 }
 
@@ -71,13 +71,13 @@ impl Disk {
             .args([&library, &source])
             .status();
         assert!(built.unwrap().success());
-        Disk { library, control }
+        Disk { shim_library: library, control }
     }
 
     /// Puts the disk under `folder` into the library's hands, for this child.
     pub fn attach<'c>(&self, command: &'c mut Command, folder: &Path) -> &'c mut Command {
         command
-            .env("LD_PRELOAD", &self.library)
+            .env("LD_PRELOAD", &self.shim_library)
             .env("DISK_CONTROL", self.control.path())
             .env("DISK_UNDER", folder)
     }
