@@ -4,11 +4,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pressmark_index::engine::Engine;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 
 use super::open::{Setup, open_to_serve, setup};
 use super::{Common, chain, descriptors, say, try_lines};
@@ -42,7 +44,7 @@ pub(super) fn http(
         say(&format!("pressmark: serving MCP at http://{bound}/mcp"));
         let indexing = index_in_background(&setup, &engine, &app, Some(bound));
         app.serve_http(listener).await;
-        finish(&app, indexing).await
+        finish(&app, Some(indexing)).await
     })
 }
 
@@ -57,6 +59,7 @@ pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, Stri
         end_on_signals(&app.shutdown)?;
         say(&format!("pressmark: data in {}", setup.data_dir.display()));
         let indexing = index_in_background(&setup, &engine, &app, None);
+        let indexing = first_pass(indexing).await?;
         let served = app.serve_stdio().await;
         let code = finish(&app, indexing).await?;
         match served {
@@ -85,7 +88,7 @@ fn index_in_background(
     engine: &Arc<Engine>,
     app: &App,
     bound: Option<SocketAddr>,
-) -> tokio::task::JoinHandle<()> {
+) -> JoinHandle<()> {
     let engine = Arc::clone(engine);
     let plan = setup.plan();
     let metrics = Arc::clone(&app.metrics);
@@ -112,10 +115,24 @@ fn end_on_signals(shutdown: &Shutdown) -> Result<(), String> {
     Ok(())
 }
 
-async fn finish(app: &App, indexing: tokio::task::JoinHandle<()>) -> Result<ExitCode, String> {
+/// How long a host that starts us waits for the first pass over the folders: it may list once, at once, and a small
+/// collection is there by then. A larger one is served while it is indexed.
+const FIRST_PASS_WAIT: Duration = Duration::from_secs(1);
+
+/// Waits for the first pass, but not long; what still runs is handed back.
+async fn first_pass(mut indexing: JoinHandle<()>) -> Result<Option<JoinHandle<()>>, String> {
+    match tokio::time::timeout(FIRST_PASS_WAIT, &mut indexing).await {
+        Ok(ended) => ended.map(|()| None).map_err(|error| chain(&error)),
+        Err(_) => Ok(Some(indexing)),
+    }
+}
+
+async fn finish(app: &App, indexing: Option<JoinHandle<()>>) -> Result<ExitCode, String> {
     let drained = app.drain().await;
     // The indexer ends between two files once the shutdown has begun.
-    indexing.await.map_err(|error| chain(&error))?;
+    if let Some(indexing) = indexing {
+        indexing.await.map_err(|error| chain(&error))?;
+    }
     match drained {
         Drained::Completely => {}
         Drained::Cut { tasks } => tracing::warn!(tasks, "ended before all requests were answered"),

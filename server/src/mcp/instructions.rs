@@ -18,8 +18,8 @@ const HOW_TO: &str = "This server holds documents as resources, each with a URI.
 fragment that counts from zero and excludes the end: `#line=0,200` or `#char=0,4096`. The spaces, \
 each with the URI template of its resources:\n";
 
-/// The instructions for a caller with `access`.
-pub fn of(catalog: &SpaceCatalog, access: &Access) -> String {
+/// The instructions for a caller with `access`; `settled`: no folder is being indexed.
+pub fn of(catalog: &SpaceCatalog, access: &Access, settled: bool) -> String {
     let mut text = String::from(HOW_TO);
     let visible = catalog.spaces.iter().filter(|space| access.sees_space(&space.settings.name));
     let mut left_out = 0_usize;
@@ -29,8 +29,9 @@ pub fn of(catalog: &SpaceCatalog, access: &Access) -> String {
         for part in [&settings.title, &settings.description].into_iter().flatten() {
             let _ = write!(line, "; {}", one_line(part));
         }
-        // The number would tell everybody how many resources are hidden, and when one comes.
-        if !space.has_restricted() {
+        // The number would tell everybody how many resources are hidden, and when one comes; while folders are still
+        // being indexed it is wrong as soon as it is read.
+        if settled && !space.has_restricted() {
             let _ = write!(line, "; {} resources", space.resource_count());
         }
         line.push('\n');

@@ -23,7 +23,11 @@ const DISCOVER_TTL: Duration = Duration::from_secs(60);
 /// Agrees on a revision; its own reply is in that revision already.
 pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<Outcome, Fault> {
     let revision = negotiate(params.protocol_version)?;
-    let instructions = instructions::of(&context.mcp.engine.spaces(), &context.mcp.access);
+    let instructions = instructions::of(
+        &context.mcp.engine.spaces(),
+        &context.mcp.access,
+        context.mcp.is_settled(),
+    );
     let mut out = open(context.id, 256 + instructions.len());
     out.extend_from_slice(b"\"protocolVersion\":");
     write::string(revision.name(), &mut out);
@@ -47,7 +51,11 @@ pub(crate) fn ping(context: &Context<'_>) -> Outcome {
 
 /// What the server speaks and how to use it, in one stateless reply.
 pub(crate) fn server_discover(context: &Context<'_>) -> Outcome {
-    let instructions = instructions::of(&context.mcp.engine.spaces(), &context.mcp.access);
+    let instructions = instructions::of(
+        &context.mcp.engine.spaces(),
+        &context.mcp.access,
+        context.mcp.is_settled(),
+    );
     let mut out = open(context.id, 256 + instructions.len());
     out.extend_from_slice(b"\"supportedVersions\":[");
     for (at, revision) in Revision::ALL.iter().rev().enumerate() {
