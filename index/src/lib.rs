@@ -2,7 +2,7 @@
 //!
 //! RocksDB is the ground truth; lists, aliases and counters are derived from it in the same write batch
 //! and are checked by [`engine::Engine::verify`]. There is one writer; every commit is one batch and
-//! appends to the change log. A read is one normalisation, one point look-up and one copy, because
+//! appends to the change log. A read is one normalisation, one point look-up and a copy, because
 //! contents are stored as they go on the wire.
 //!
 //! Deliberately absent: async, sockets, JSON-RPC, serde, revisions of the protocol.
