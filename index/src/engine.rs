@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::access::Access;
 use crate::catalog::SpaceCatalog;
 use crate::change_log::{self, LogRange};
+use crate::completion::{Completion, CompletionRequest};
 use crate::cursor::SECRET_BYTES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch_text::{FetchedText, TextRequest};
@@ -178,6 +179,16 @@ impl Engine {
     /// As [`Engine::read`].
     pub fn fetch_text(&self, request: &TextRequest<'_>) -> Result<FetchedText> {
         self.shared.fetch_text(request)
+    }
+
+    /// The best values of a variable for what is typed, with how many there are.
+    ///
+    /// # Errors
+    /// `NotFound` for a space that is not there or that the caller may not use, and for a variable that its template
+    /// does not have; `LimitExceeded` for typed text that is too long; `Corrupt`, `Io`.
+    pub fn complete(&self, request: &CompletionRequest<'_>) -> Result<Completion> {
+        let _ = request;
+        Err(Error::new(ErrorKind::NotFound, "completion", "it is not built yet"))
     }
 
     /// Up to `count_max` changes after `sequence`, oldest first.

@@ -55,6 +55,7 @@ pub mod mutation;
 pub mod resource;
 pub mod space;
 
+pub mod completion;
 pub mod contents;
 pub mod contents_fragment;
 pub mod fetch_text;
