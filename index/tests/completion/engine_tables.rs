@@ -1,0 +1,87 @@
+//! The oracle's tables, asked of the engine.
+
+use pressmark_index::access::Access;
+use pressmark_index::completion::TYPED_BYTES_MAX;
+use pressmark_index::error::ErrorKind;
+
+use crate::oracle_tables::tables;
+use crate::world::{Change, Question, World, record, text};
+
+#[test]
+fn the_engine_answers_as_one_would_by_hand() {
+    for table in tables() {
+        let mut world = World::new(&[table.template]);
+        let changes: Vec<_> = table.records.into_iter().map(Change::Put).collect();
+        world.commit(0, &changes);
+        for reopened in [false, true] {
+            if reopened {
+                world.reopen();
+            }
+            for (question, wanted) in &table.rows {
+                let found = question.ask("space-0", |request| world.engine().complete(request));
+                let context = format!("{}: {question:?}, reopened: {reopened}", table.name);
+                let found = found.unwrap_or_else(|error| panic!("{context}: {error}"));
+                assert_eq!(&found, wanted, "{context}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_and_what_is_hidden_are_one() {
+    let mut world = World::new(&["a://b/{name}"]);
+    world.commit(0, &[Change::Put(record(vec![text("name", "x")]))]);
+    let hidden = Access::operator().with_spaces(["other"]);
+    let of_hidden = Question { access: hidden, ..Question::new("name", "") };
+    let error = |space: &str, question: &Question| {
+        question.ask(space, |request| world.engine().complete(request)).unwrap_err()
+    };
+    let (hidden, absent) =
+        (error("space-0", &of_hidden), error("space-9", &Question::new("name", "")));
+    assert_eq!((hidden.kind(), absent.kind()), (ErrorKind::NotFound, ErrorKind::NotFound));
+    let neutral = |text: String| text.replace("space-0", "S").replace("space-9", "S");
+    assert_eq!(neutral(hidden.to_string()), neutral(absent.to_string()));
+    assert_eq!(error("space-0", &Question::new("title", "")).kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn typed_text_is_bounded() {
+    let world = World::new(&["a://b/{name}"]);
+    for (bytes, fits) in [(TYPED_BYTES_MAX, true), (TYPED_BYTES_MAX + 1, false)] {
+        let question = Question::new("name", &"x".repeat(bytes));
+        let found = question.ask("space-0", |request| world.engine().complete(request));
+        match found {
+            Ok(found) => assert!(fits && found.values.is_empty()),
+            Err(error) => assert_eq!((error.kind(), fits), (ErrorKind::LimitExceeded, false)),
+        }
+    }
+}
+
+/// A value comes with its first visible resource and goes with its last.
+#[test]
+fn values_come_and_go() {
+    let mut world = World::new(&["docs://{team}/{name}"]);
+    let bindings = |team: &str, name: &str| vec![text("team", team), text("name", name)];
+    let put = |team: &str, name: &str| Change::Put(record(bindings(team, name)));
+    let hidden = {
+        let mut hidden = record(bindings("core", "plan"));
+        hidden.acl = Some(vec!["chiefs".to_owned()]);
+        Change::Put(hidden)
+    };
+    for change in [
+        put("core", "plan"),
+        put("core", "review"),
+        hidden,
+        Change::Delete(bindings("core", "review")),
+        put("core", "plan"),
+        Change::Delete(bindings("core", "plan")),
+        put("sales", "plan"),
+    ] {
+        world.commit(0, &[change]);
+        for variable in ["team", "name"] {
+            world.check(0, &Question::new(variable, ""));
+            let chosen = Question::new(variable, "").with_context(&[("team", "core")]);
+            world.check(0, &chosen);
+        }
+    }
+}

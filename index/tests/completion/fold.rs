@@ -1,0 +1,91 @@
+//! What is the same to a person who types: case, accents and width aside. And where words begin.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// NFKD, marks dropped, case folded; character by character, and again, since a folded letter may decompose.
+pub(crate) fn fold(text: &str) -> Vec<char> {
+    text.chars().flat_map(fold_char).collect()
+}
+
+fn fold_char(character: char) -> Vec<char> {
+    let upper = bare(std::iter::once(character)).flat_map(char::to_uppercase).collect::<Vec<_>>();
+    let lower = upper.into_iter().flat_map(char::to_lowercase).collect::<Vec<_>>();
+    bare(lower.into_iter()).collect()
+}
+
+fn bare(characters: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    characters.nfkd().filter(|character| !is_combining_mark(*character))
+}
+
+/// The places, in bytes, at which a word begins that is not the first: after anything that is neither letter nor digit,
+/// and at the humps of camelCase and HTTPServer. A mark belongs to the letter before it.
+pub(crate) fn later_words(text: &str) -> Vec<usize> {
+    let letters: Vec<(usize, char)> =
+        text.char_indices().filter(|(_, character)| !is_combining_mark(*character)).collect();
+    let mut places = Vec::new();
+    for at in 1..letters.len() {
+        let (place, this) = letters[at];
+        let before = letters[at - 1].1;
+        let after = letters.get(at + 1).map(|(_, character)| *character);
+        let after_separator = !before.is_alphanumeric();
+        let hump = this.is_uppercase() && (before.is_lowercase() || before.is_numeric());
+        let ends_capitals =
+            this.is_uppercase() && before.is_uppercase() && after.is_some_and(char::is_lowercase);
+        if after_separator || hump || ends_capitals {
+            places.push(place);
+        }
+    }
+    places
+}
+
+#[test]
+fn folds() {
+    for (text, folded) in [
+        ("Requests", "requests"),
+        ("Straße", "strasse"),
+        ("STRASSE", "strasse"),
+        ("café", "cafe"),
+        ("cafe\u{301}", "cafe"),
+        ("ÅNGSTRÖM", "angstrom"),
+        ("Ａｂｃ１２", "abc12"),
+        ("ｶﾞｲﾄﾞ", "カイト"),
+        ("ガイド", "カイト"),
+        ("ﬁle", "file"),
+        ("Ⅻ", "xii"),
+        ("ΣΊΣΥΦΟΣ", "σισυφοσ"),
+        ("Σίσυφος", "σισυφοσ"),
+        ("İstanbul", "istanbul"),
+        ("日本語", "日本語"),
+        ("🦉", "🦉"),
+        ("\u{301}", ""),
+    ] {
+        assert_eq!(fold(text).into_iter().collect::<String>(), folded, "{text}");
+    }
+}
+
+#[test]
+fn words_begin() {
+    for (text, words) in [
+        ("", ""),
+        ("pandas", ""),
+        ("pandas-requests", "requests"),
+        ("a.b_c d", "b_c d|c d|d"),
+        ("a--b", "-b|b"),
+        ("-a", "a"),
+        ("a-", ""),
+        ("camelCase", "Case"),
+        ("HTTPServer", "Server"),
+        ("utf8Decoder", "Decoder"),
+        ("ABC", ""),
+        ("aBC", "BC"),
+        ("éÉte", "Éte"),
+        ("e\u{301}E\u{301}te", "E\u{301}te"),
+        ("日本-語", "語"),
+        ("🦉owl", "owl"),
+        ("a 🦉 b", "🦉 b| b|b"),
+    ] {
+        let found: Vec<&str> = later_words(text).into_iter().map(|place| &text[place..]).collect();
+        assert_eq!(found.join("|"), words, "{text}");
+    }
+}
