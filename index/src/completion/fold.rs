@@ -31,9 +31,6 @@ pub(super) fn fold(text: &str) -> String {
 /// A word begins after anything that is not a letter or digit, at a hump (`fooBar`, `http2Server`), and at the last
 /// capital of several (`HTTPServer`).
 pub(super) fn begins_word(before: char, here: char, behind: Option<char>) -> bool {
-    if !here.is_alphanumeric() {
-        return false;
-    }
     if !before.is_alphanumeric() {
         return true;
     }
@@ -77,7 +74,8 @@ mod tests {
         assert_eq!(starts("pandas-requests"), [7]);
         assert_eq!(starts("fooBar2Baz"), [3, 7]);
         assert_eq!(starts("HTTPServer"), [4]);
-        assert_eq!(starts("a..b"), [3]);
+        assert_eq!(starts("a..b"), [2, 3]);
+        assert_eq!(starts("with 🦀"), [5]);
         assert_eq!(starts("ABC"), [] as [usize; 0]);
         assert_eq!(starts("v2x"), [] as [usize; 0]);
     }
