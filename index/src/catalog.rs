@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::access::Access;
+use crate::completion::{Facts, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::resource::Binding;
 use crate::space::{AliasClash, CacheScope, ListMode, SpaceId, SpaceSettings};
@@ -28,6 +29,8 @@ pub struct Space {
     pub settings: SpaceSettings,
     /// Its template, ready to match.
     pub matcher: Arc<TemplateMatcher>,
+    /// What completion keeps of it.
+    pub(crate) completion: Arc<Plan>,
     /// Being removed: no longer served, its resources go step by step.
     pub(crate) removing: bool,
     counts: Arc<SpaceCounters>,
@@ -43,13 +46,20 @@ impl Space {
     /// A space from its settings; the template must be one that can be matched.
     pub(crate) fn new(id: SpaceId, settings: SpaceSettings, removing: bool) -> Result<Space> {
         let matcher = compile(&settings)?;
-        Ok(Space { id, settings, matcher: Arc::new(matcher), removing, counts: Arc::default() })
+        let completion = Arc::new(Plan::new(matcher.template()));
+        let matcher = Arc::new(matcher);
+        Ok(Space { id, settings, matcher, completion, removing, counts: Arc::default() })
     }
 
     /// The same space with other settings; counters go on.
     pub(crate) fn with(&self, settings: SpaceSettings, removing: bool) -> Result<Space> {
         let space = Space::new(self.id, settings, removing)?;
         Ok(Space { counts: Arc::clone(&self.counts), ..space })
+    }
+
+    /// The values by which completion finds a resource of this space; `None` when the template does not match its URI.
+    pub(crate) fn facts(&self, uri: &str) -> Option<Facts> {
+        self.matcher.match_uri(uri).map(|bindings| self.completion.facts(&bindings))
     }
 
     /// How many resources are behind the template.

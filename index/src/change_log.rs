@@ -10,7 +10,9 @@ use crate::store::codec::{Reader, Writer};
 use crate::store::value::AclId;
 use crate::store::{Cf, Store, key};
 
-const LAYOUT: u8 = 1;
+/// The layout of format version 1, which did not know priorities.
+const LAYOUT_WITHOUT_PRIORITIES: u8 = 1;
+const LAYOUT: u8 = 2;
 
 /// An entry as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub(crate) struct Entry {
     pub(crate) old_acl: AclId,
     pub(crate) new_acl: AclId,
     pub(crate) committed: UnixMillis,
+    /// Before and after, as in the list's order; `None` in entries of format version 1.
+    pub(crate) priorities: Option<(u16, u16)>,
     pub(crate) uri: String,
 }
 
@@ -28,7 +32,7 @@ impl Entry {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::with_capacity(40 + self.uri.len());
         writer
-            .u8(LAYOUT)
+            .u8(if self.priorities.is_some() { LAYOUT } else { LAYOUT_WITHOUT_PRIORITIES })
             .u8(match self.kind {
                 ChangeKind::Created => 1,
                 ChangeKind::Updated => 2,
@@ -38,14 +42,29 @@ impl Entry {
             .u64(self.version)
             .u32(self.old_acl.0)
             .u32(self.new_acl.0)
-            .i64(self.committed)
-            .raw(self.uri.as_bytes());
+            .i64(self.committed);
+        if let Some((before, after)) = self.priorities {
+            writer.u16(before).u16(after);
+        }
+        writer.raw(self.uri.as_bytes());
         writer.finish()
+    }
+
+    /// The priorities before and after.
+    ///
+    /// # Errors
+    /// `Corrupt` for an entry of format version 1, which has none.
+    pub(crate) fn priorities(&self) -> Result<(u16, u16)> {
+        self.priorities.ok_or_else(|| {
+            let text = "an entry of format version 1 has no priorities";
+            Error::new(ErrorKind::Corrupt, "change log", text)
+        })
     }
 
     pub(crate) fn decode(value: &[u8]) -> Result<Entry> {
         let mut reader = Reader::new(value, "change log entry");
-        if reader.u8()? != LAYOUT {
+        let layout = reader.u8()?;
+        if !matches!(layout, LAYOUT | LAYOUT_WITHOUT_PRIORITIES) {
             return Err(reader.corrupt("its layout is not known"));
         }
         Ok(Entry {
@@ -60,6 +79,10 @@ impl Entry {
             old_acl: AclId(reader.u32()?),
             new_acl: AclId(reader.u32()?),
             committed: reader.i64()?,
+            priorities: match layout {
+                LAYOUT => Some((reader.u16()?, reader.u16()?)),
+                _ => None,
+            },
             uri: reader.rest_str()?.to_owned(),
         })
     }
@@ -129,9 +152,12 @@ mod tests {
             old_acl: AclId(1),
             new_acl: AclId::NONE,
             committed: 1_736_694_058_000,
+            priorities: Some((32_768, 65_535)),
             uri: "a://b/c".into(),
         };
         assert_eq!(Entry::decode(&entry.encode()).unwrap(), entry);
+        let old = Entry { priorities: None, ..entry };
+        assert_eq!(Entry::decode(&old.encode()).unwrap(), old);
     }
 
     proptest! {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use crate::access::Access;
 use crate::catalog::SpaceCatalog;
 use crate::change_log::{self, LogRange};
-use crate::completion::{Completion, CompletionRequest};
+use crate::completion::{
+    self, Completion, CompletionRequest, CompletionStats, Completions, Upkeep,
+};
 use crate::cursor::SECRET_BYTES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch_text::{FetchedText, TextRequest};
@@ -31,7 +33,10 @@ use crate::verify::{self, VerifyReport};
 use crate::writer::{Done, Durability, Prepared, Work, Writer};
 
 /// The format that this program writes; see `docs/storage-format.md`.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+/// The oldest format that is migrated when the store is opened. Version 2 added priorities to the change log; entries
+/// of version 1 stay as they are.
+const FORMAT_VERSION_MIGRATED: u32 = 1;
 /// One commit carries at most this many mutations.
 pub const COMMIT_MUTATIONS_MAX: usize = 100_000;
 
@@ -55,6 +60,7 @@ pub struct EngineOptions {
 pub struct Engine {
     // The writer's threads end before the store closes and the lock is given up: fields drop in this order.
     writer: Writer,
+    _upkeep: Upkeep,
     shared: Arc<Shared>,
     secret: [u8; SECRET_BYTES],
     _lock: DataDirLock,
@@ -86,6 +92,8 @@ pub struct Stats {
     pub cache_bytes: usize,
     /// Bytes and entries of the cache of values that are read often.
     pub hot_values: (u64, usize),
+    /// Figures of the completion indexes.
+    pub completion: CompletionStats,
 }
 
 /// What a commit with an idempotency key came to.
@@ -123,12 +131,16 @@ impl Engine {
         let store = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
         let secret = open_format(&store, data_dir)?;
         let hot = HotValues::new(options.hot_cache_bytes);
-        let (shared, mut state) = Shared::load(store, hot, options.change_log_retention)?;
+        let completions = Completions::new(data_dir);
+        let (shared, mut state) =
+            Shared::load(store, hot, completions, options.change_log_retention)?;
         let shared = Arc::new(shared);
         finish_removals(&shared, &mut state);
+        completion::open(&shared, &shared.catalog());
+        let upkeep = Upkeep::start(&shared)?;
         let recovery = Recovery::new(data_dir, options.change_log_retention);
         let writer = Writer::start(&shared, state, recovery, options.durability)?;
-        Ok(Engine { writer, shared, secret, _lock: lock })
+        Ok(Engine { writer, _upkeep: upkeep, shared, secret, _lock: lock })
     }
 
     // === reading ===
@@ -187,8 +199,7 @@ impl Engine {
     /// `NotFound` for a space that is not there or that the caller may not use, and for a variable that its template
     /// does not have; `LimitExceeded` for typed text that is too long; `Corrupt`, `Io`.
     pub fn complete(&self, request: &CompletionRequest<'_>) -> Result<Completion> {
-        let _ = request;
-        Err(Error::new(ErrorKind::NotFound, "completion", "it is not built yet"))
+        self.shared.complete(request)
     }
 
     /// Up to `count_max` changes after `sequence`, oldest first.
@@ -373,6 +384,7 @@ impl Engine {
             disk_bytes,
             cache_bytes: self.shared.store().cache_bytes(),
             hot_values: self.shared.hot.size(),
+            completion: self.shared.completions.stats(),
         })
     }
 
@@ -413,7 +425,7 @@ fn mixed_up() -> Error {
 fn open_format(store: &Store, data_dir: &Path) -> Result<[u8; SECRET_BYTES]> {
     if let Some(value) = store.get(Cf::Meta, meta::FORMAT_VERSION)? {
         let version = Reader::new(&value, "format version").u32()?;
-        if version != FORMAT_VERSION {
+        if !(FORMAT_VERSION_MIGRATED..=FORMAT_VERSION).contains(&version) {
             return Err(Error::new(
                 ErrorKind::UnknownFormat,
                 data_dir.display().to_string(),
@@ -429,7 +441,13 @@ fn open_format(store: &Store, data_dir: &Path) -> Result<[u8; SECRET_BYTES]> {
                 "the secret of its cursors is missing",
             )
         })?;
-        return Reader::new(&secret, "cursor secret").fixed();
+        let secret = Reader::new(&secret, "cursor secret").fixed()?;
+        if version < FORMAT_VERSION {
+            let mut batch = store.batch();
+            batch.put(Cf::Meta, meta::FORMAT_VERSION, &FORMAT_VERSION.to_be_bytes())?;
+            store.write(batch, true)?;
+        }
+        return Ok(secret);
     }
     let mut secret = [0; SECRET_BYTES];
     getrandom::fill(&mut secret).map_err(|source| {

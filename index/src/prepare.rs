@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::acl::{ACL_GROUP_BYTES_MAX, ACL_GROUPS_MAX};
 use crate::catalog::{Space, SpaceCatalog};
+use crate::completion::Facts;
 use crate::contents_fragment::descriptor::{self, Description};
 use crate::contents_fragment::part::EncodedPart;
 use crate::error::{Error, ErrorKind, Result};
@@ -35,6 +36,8 @@ pub(crate) struct PreparedPut {
     /// Sorted, without doubles.
     pub(crate) acl: Option<Vec<String>>,
     pub(crate) order: ListOrder,
+    /// By what completion finds it.
+    pub(crate) facts: Arc<Facts>,
     pub(crate) source: Option<SourceMark>,
     pub(crate) hash: [u8; 16],
     /// Encoded with no ACL; the writer puts the number in.
@@ -87,6 +90,7 @@ pub(crate) fn prepare(catalog: &SpaceCatalog, resource: &Resource) -> Result<Pre
         content_hash(&descriptor, &parts_value, chunk_bytes(&parts), acl.as_deref(), order.pinned)?;
     Ok(PreparedPut {
         space: Arc::clone(space),
+        facts: Arc::new(space.facts(&uri).unwrap_or_default()),
         alias: resource_uri::alias_of(&uri),
         uri,
         acl,

@@ -216,7 +216,7 @@ impl Shared {
 }
 
 /// Whether the space and the values of the variables that the caller must have allow it.
-fn space_allows(space: &Space, uri: &str, access: &Access) -> bool {
+pub(crate) fn space_allows(space: &Space, uri: &str, access: &Access) -> bool {
     let name = &space.settings.name;
     if !access.sees_space(name) {
         return false;

@@ -11,6 +11,7 @@ use crate::acl::AclTable;
 use crate::apply::{Finished, WriterState};
 use crate::catalog::{SPACE_COUNT_MAX, SpaceCatalog};
 use crate::change_log::LogRange;
+use crate::completion::Completions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hot_values::HotValues;
 use crate::resource::UnixMillis;
@@ -23,6 +24,7 @@ pub(crate) struct Shared {
     store: ArcSwap<Store>,
     pub(crate) acls: AclTable,
     pub(crate) hot: HotValues,
+    pub(crate) completions: Completions,
     catalog: ArcSwap<SpaceCatalog>,
     newest: AtomicU64,
     oldest: AtomicU64,
@@ -56,6 +58,7 @@ impl Shared {
     pub(crate) fn load(
         store: Store,
         hot: HotValues,
+        completions: Completions,
         retention: Duration,
     ) -> Result<(Shared, WriterState)> {
         let acls = AclTable::load(&store)?;
@@ -65,6 +68,7 @@ impl Shared {
             store: ArcSwap::from_pointee(store),
             acls,
             hot,
+            completions,
             catalog: ArcSwap::new(catalog),
             newest: AtomicU64::new(0),
             oldest: AtomicU64::new(1),
@@ -92,6 +96,8 @@ impl Shared {
         self.publish(&mut state);
         // A batch whose sync failed may be in the log and so in the new store.
         self.hot.clear();
+        self.completions.follow(&self.catalog(), state.sequence);
+        self.completions.store_was_replaced(state.sequence);
         Ok(state)
     }
 
@@ -124,6 +130,11 @@ impl Shared {
         if !finished.batch.is_empty() {
             store.write(finished.batch, sync).inspect_err(|error| self.refuse_writes(error))?;
         }
+        if !Arc::ptr_eq(&self.catalog.load(), &state.catalog) {
+            self.completions.follow(&state.catalog, finished.sequence_before);
+        }
+        // Before the sequence number is out: who sees it finds its changes in the completion indexes.
+        self.completions.apply(&finished.completion, finished.sequence_before, state.sequence);
         self.publish(state);
         self.hot.forget(&finished.replaced);
         Ok(())

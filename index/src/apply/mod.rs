@@ -15,6 +15,7 @@ use std::time::Duration;
 use crate::acl::{AclNumbers, AclTable};
 use crate::catalog::{Space, SpaceCatalog};
 use crate::change_log::Entry;
+use crate::completion::{self, Facet, FactChange, Facts, SpaceChanges};
 use crate::contents_fragment::descriptor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mutation::{Applied, ChangeKind, Outcome};
@@ -78,6 +79,10 @@ impl WriterState {
 pub(crate) struct Finished<'s> {
     pub(crate) batch: Batch<'s>,
     pub(crate) replaced: Vec<String>,
+    /// What it changes in the completion indexes.
+    pub(crate) completion: SpaceChanges,
+    /// The last sequence number before it.
+    pub(crate) sequence_before: u64,
 }
 
 /// One batch in the making.
@@ -92,6 +97,8 @@ pub(crate) struct Transaction<'s, 'w> {
     tombstones: HashMap<String, Option<Tombstone>>,
     idempotency: HashMap<Vec<u8>, (u64, u64)>,
     touched: BTreeSet<SpaceId>,
+    completion: SpaceChanges,
+    sequence_before: u64,
 }
 
 impl<'s, 'w> Transaction<'s, 'w> {
@@ -99,6 +106,8 @@ impl<'s, 'w> Transaction<'s, 'w> {
         Transaction {
             store,
             batch: store.batch(),
+            completion: SpaceChanges::new(),
+            sequence_before: state.sequence,
             state,
             now,
             heads: HashMap::new(),
@@ -123,7 +132,12 @@ impl<'s, 'w> Transaction<'s, 'w> {
             }
             self.batch.put(Cf::Meta, meta::SEQUENCE, &self.state.sequence.to_be_bytes())?;
         }
-        Ok(Finished { batch: self.batch, replaced: self.heads.into_keys().collect() })
+        Ok(Finished {
+            batch: self.batch,
+            replaced: self.heads.into_keys().collect(),
+            completion: self.completion,
+            sequence_before: self.sequence_before,
+        })
     }
 
     pub(crate) fn size_bytes(&self) -> usize {
@@ -195,7 +209,19 @@ impl<'s, 'w> Transaction<'s, 'w> {
             None => (ChangeKind::Created, Outcome::Created),
         };
         let old_acl = previous.as_ref().map_or(AclId::NONE, |head| head.acl);
-        let sequence = self.log(kind, space.id, version, (old_acl, acl), &put.uri)?;
+        let old_priority = previous.as_ref().map_or(0, |head| head.order.priority);
+        let sequence = self.log(
+            (kind, space.id, version),
+            (old_acl, acl),
+            (old_priority, put.order.priority),
+            &put.uri,
+        )?;
+        self.note_completion(
+            &space,
+            Arc::clone(&put.facts),
+            previous.as_ref(),
+            Some((acl, put.order.priority)),
+        );
         let head = Head {
             space: space.id,
             acl,
@@ -293,8 +319,18 @@ impl<'s, 'w> Transaction<'s, 'w> {
                 warning: None,
             });
         };
-        let sequence =
-            self.log(ChangeKind::Deleted, head.space, head.version, (head.acl, AclId::NONE), uri)?;
+        let sequence = self.log(
+            (ChangeKind::Deleted, head.space, head.version),
+            (head.acl, AclId::NONE),
+            (head.order.priority, 0),
+            uri,
+        )?;
+        // A space that is being removed completes nothing any more.
+        if let Some(space) = self.state.catalog.get(head.space).cloned()
+            && let Some(facts) = space.facts(uri)
+        {
+            self.note_completion(&space, Arc::new(facts), Some(&head), None);
+        }
         self.remove_derived(uri, &head)?;
         self.batch.delete(Cf::Contents, uri.as_bytes())?;
         self.batch.delete(Cf::Descriptors, uri.as_bytes())?;
@@ -335,10 +371,9 @@ impl<'s, 'w> Transaction<'s, 'w> {
 
     fn log(
         &mut self,
-        kind: ChangeKind,
-        space: SpaceId,
-        version: u64,
+        (kind, space, version): (ChangeKind, SpaceId, u64),
         (old_acl, new_acl): (AclId, AclId),
+        priorities: (u16, u16),
         uri: &str,
     ) -> Result<u64> {
         self.state.sequence = self.state.sequence.saturating_add(1);
@@ -349,10 +384,27 @@ impl<'s, 'w> Transaction<'s, 'w> {
             old_acl,
             new_acl,
             committed: self.now,
+            priorities: Some(priorities),
             uri: uri.to_owned(),
         };
         self.batch.put(Cf::Changes, &key::sequence(self.state.sequence), &entry.encode())?;
         Ok(self.state.sequence)
+    }
+
+    /// What a change means to completion: nothing where neither ACL nor priority changes.
+    fn note_completion(
+        &mut self,
+        space: &Space,
+        facts: Arc<Facts>,
+        previous: Option<&Head>,
+        next: Option<(AclId, u16)>,
+    ) {
+        let removed = previous.map(|head| Facet { acl: head.acl.0, priority: head.order.priority });
+        let added = next.map(|(acl, priority)| Facet { acl: acl.0, priority });
+        if removed != added {
+            let change = FactChange { facts, removed, added };
+            completion::add_change(&mut self.completion, space.id, change);
+        }
     }
 
     fn count(&mut self, space: SpaceId, before: Option<AclId>, after: Option<AclId>) {

@@ -25,6 +25,23 @@ pub struct CompletionRequest<'a> {
     pub count_max: usize,
 }
 
+/// Figures of the completion indexes of all spaces.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CompletionStats {
+    /// Spaces whose index is being made, and that complete nothing until then.
+    pub spaces_behind: usize,
+    /// Segments, one over the other.
+    pub layers: usize,
+    /// Values and pairs of values in them.
+    pub entries: usize,
+    /// Of them in memory; the others are mapped from files.
+    pub entries_in_memory: usize,
+    /// Bytes of those files.
+    pub disk_bytes: u64,
+    /// Why the indexes could not be written, if they could not.
+    pub failure: Option<String>,
+}
+
 /// The best values, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completion {

@@ -1,0 +1,235 @@
+//! Brings completion indexes up to the store: from the change log where it reaches far enough back, else from all
+//! resources.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::files;
+use super::layers::Layers;
+use super::new_layer::{FactChange, new_layer};
+use super::segment::Facet;
+use super::spaces::{Completions, SpaceIndex, Stack};
+use super::upkeep::unite_some;
+use crate::catalog::{Space, SpaceCatalog};
+use crate::change_log::Entry;
+use crate::error::Result;
+use crate::mutation::ChangeKind;
+use crate::shared::Shared;
+use crate::space::SpaceId;
+use crate::store::codec::Reader;
+use crate::store::key::{self, meta};
+use crate::store::value::Head;
+use crate::store::{Cf, View};
+
+/// Changes that become one layer.
+const CHANGES_PER_LAYER: usize = 64 * 1_024;
+/// This many changes at the end are caught up with while the writer waits.
+const LAST_CHANGES_MAX: u64 = 2_000;
+/// When the engine opens, this many changes are caught up with before it answers.
+const AT_OPEN_CHANGES_MAX: u64 = 50_000;
+
+/// Takes what is on the disk; what is missing there is caught up with now if it is little, else by upkeep.
+pub(crate) fn open(shared: &Shared, catalog: &SpaceCatalog) {
+    let completions = &shared.completions;
+    delete_strangers(completions, catalog);
+    for space in &catalog.spaces {
+        let index = SpaceIndex::new(space);
+        let mut covered = None;
+        if let Ok((loaded, up_to)) = files::load(&index, &completions.folder_of(space.id)) {
+            *index.lock() = loaded;
+            covered = Some(up_to);
+        }
+        let index = Arc::new(index);
+        completions.insert(Arc::clone(&index));
+        let newest = shared.log_range().newest;
+        let is_near = covered
+            .is_some_and(|covered| covered <= newest && newest - covered <= AT_OPEN_CHANGES_MAX);
+        let is_empty = space.resource_count() == 0;
+        let caught_up = match covered {
+            Some(covered) if is_near => follow_log(shared, &index, space, covered),
+            _ if is_empty => {
+                *index.lock() = Stack::default();
+                rebuild(shared, &index, space)
+            }
+            _ => continue,
+        };
+        if caught_up.is_err() {
+            completions.distrust(&index);
+        }
+    }
+    completions.wake();
+}
+
+/// Deletes folders of spaces that are no more.
+fn delete_strangers(completions: &Completions, catalog: &SpaceCatalog) {
+    let Ok(entries) = std::fs::read_dir(&completions.folder) else { return };
+    for entry in entries.flatten() {
+        let id = entry.file_name().to_str().and_then(|name| name.parse().ok()).map(SpaceId);
+        if id.and_then(|id| catalog.get(id)).is_none() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Brings all indexes that are behind up to the store.
+pub(super) fn catch_up_all(shared: &Shared) -> Result<()> {
+    for index in shared.completions.all() {
+        let (is_behind, is_new, covered) = {
+            let stack = index.lock();
+            let is_behind = !stack.is_live && !stack.is_removed;
+            (is_behind, stack.layers.segments.is_empty(), stack.layers.sequence())
+        };
+        let catalog = shared.catalog();
+        let Some(space) = catalog.get(index.id).filter(|_| is_behind) else { continue };
+        let log = shared.log_range();
+        let reaches_back = covered.saturating_add(1) >= log.oldest && covered <= log.newest;
+        let result = if is_new || !reaches_back {
+            rebuild(shared, &index, space)
+        } else {
+            follow_log(shared, &index, space, covered)
+        };
+        if let Err(error) = result {
+            shared.completions.distrust(&index);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Adds what the log says after `covered`, until the index is live.
+fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u64) -> Result<()> {
+    loop {
+        let behind = shared.log_range().newest.saturating_sub(covered);
+        let mut stack = index.lock();
+        if stack.is_removed {
+            return Ok(());
+        }
+        // While the stack is locked the writer cannot add to it, so that nothing falls between.
+        let is_last = behind <= LAST_CHANGES_MAX;
+        let (changes, up_to) =
+            read_log(shared, space, covered, if is_last { usize::MAX } else { CHANGES_PER_LAYER })?;
+        if !changes.is_empty() || stack.layers.segments.is_empty() {
+            let layer = new_layer(&index.plan, &stack.layers, &changes, up_to, None)?;
+            index.push(&mut stack, layer, covered);
+        }
+        covered = up_to;
+        if is_last {
+            stack.is_live = true;
+            index.publish(&stack);
+            return Ok(());
+        }
+        drop(stack);
+        while unite_some(shared, index, false)? {}
+    }
+}
+
+/// Changes of a space after a sequence number, with the last number that was looked at.
+fn read_log(
+    shared: &Shared,
+    space: &Space,
+    after: u64,
+    count_max: usize,
+) -> Result<(Vec<FactChange>, u64)> {
+    let store = shared.store();
+    let view = store.view();
+    let mut scan = view.scan(Cf::Changes, b"", &key::sequence(after.saturating_add(1)))?;
+    let mut changes = Vec::new();
+    let mut up_to = after;
+    let mut looked_at = 0;
+    while let Some((log_key, value)) = scan.item()? {
+        if looked_at >= count_max {
+            break;
+        }
+        looked_at += 1;
+        up_to = key::decode_sequence(log_key)?;
+        let entry = Entry::decode(value)?;
+        if entry.space == space.id {
+            changes.extend(fact_change(space, &entry)?);
+        }
+        scan.advance();
+    }
+    Ok((changes, up_to))
+}
+
+/// What a change means to completion; nothing where it changes neither ACL nor priority.
+fn fact_change(space: &Space, entry: &Entry) -> Result<Option<FactChange>> {
+    let (old_priority, new_priority) = entry.priorities()?;
+    let old = Facet { acl: entry.old_acl.0, priority: old_priority };
+    let new = Facet { acl: entry.new_acl.0, priority: new_priority };
+    let (removed, added) = match entry.kind {
+        ChangeKind::Created => (None, Some(new)),
+        ChangeKind::Updated => (Some(old), Some(new)),
+        ChangeKind::Deleted => (Some(old), None),
+    };
+    if removed == added {
+        return Ok(None);
+    }
+    let facts = space.facts(&entry.uri);
+    Ok(facts.map(|facts| FactChange { facts: Arc::new(facts), removed, added }))
+}
+
+/// Makes an index from all resources of its space, then follows the log.
+fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
+    {
+        let mut stack = index.lock();
+        stack.layers = Layers::default();
+        stack.infos.clear();
+    }
+    let store = shared.store();
+    let view = store.view();
+    let sequence = match view.get(Cf::Meta, meta::SEQUENCE)? {
+        Some(value) => Reader::new(&value, "sequence number").u64()?,
+        None => 0,
+    };
+    let mut scan = scan_of(&view, space)?;
+    loop {
+        let changes = next_resources(&mut scan, space)?;
+        let mut stack = index.lock();
+        if stack.is_removed {
+            return Ok(());
+        }
+        if changes.is_empty() && !stack.layers.segments.is_empty() {
+            break;
+        }
+        let layer = new_layer(&index.plan, &stack.layers, &changes, sequence, None)?;
+        index.push(&mut stack, layer, 0);
+        drop(stack);
+        while unite_some(shared, index, false)? {}
+        if changes.is_empty() {
+            break;
+        }
+    }
+    follow_log(shared, index, space, sequence)
+}
+
+/// All resources that may belong to the space: their URIs begin with the template's literal.
+fn scan_of<'v>(view: &'v View<'_>, space: &Space) -> Result<crate::store::Scan<'v>> {
+    let prefix = space.matcher.literal_prefix().as_bytes();
+    view.scan(Cf::Contents, prefix, prefix)
+}
+
+fn next_resources(scan: &mut crate::store::Scan<'_>, space: &Space) -> Result<Vec<FactChange>> {
+    let mut changes = Vec::new();
+    while changes.len() < CHANGES_PER_LAYER {
+        let Some((uri, value)) = scan.item()? else { break };
+        let head = Head::read(&mut Reader::new(value, "contents value"))?;
+        if head.space == space.id
+            && let Ok(uri) = std::str::from_utf8(uri)
+            && let Some(facts) = space.facts(uri)
+        {
+            let facet = Facet { acl: head.acl.0, priority: head.order.priority };
+            changes.push(FactChange { facts: Arc::new(facts), removed: None, added: Some(facet) });
+        }
+        scan.advance();
+    }
+    Ok(changes)
+}
+
+/// Changes by space, as a transaction collects them.
+pub(crate) fn add_change(
+    changes: &mut HashMap<SpaceId, Vec<FactChange>>,
+    space: SpaceId,
+    change: FactChange,
+) {
+    changes.entry(space).or_default().push(change);
+}

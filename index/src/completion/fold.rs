@@ -1,0 +1,84 @@
+//! How typed text and values are compared: without case, accents and width.
+//!
+//! A character is folded by NFKD (Unicode Standard Annex 15), dropping marks (General_Category M), then upper case and
+//! lower case, which unites what full case folding unites (`ß` and `SS`, `ς` and `Σ`), then NFKD again. Each character
+//! is folded on its own: what is dropped is all that canonical ordering would move, so folding a text is folding its
+//! characters one after the other, and the places where words begin can be carried over.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Appends a character's folded form; nothing for a mark.
+pub(super) fn fold_char(character: char, folded: &mut String) {
+    if character.is_ascii() {
+        folded.push(character.to_ascii_lowercase());
+        return;
+    }
+    let plain = std::iter::once(character).nfkd().filter(|part| !is_combining_mark(*part));
+    let cased = plain.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    folded.extend(cased.nfkd().filter(|part| !is_combining_mark(*part)));
+}
+
+/// A text's folded form.
+pub(super) fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    text.chars().for_each(|character| fold_char(character, &mut folded));
+    folded
+}
+
+/// Whether a word begins at `here`, given what stands before and behind it.
+///
+/// A word begins after anything that is not a letter or digit, at a hump (`fooBar`, `http2Server`), and at the last
+/// capital of several (`HTTPServer`).
+pub(super) fn begins_word(before: char, here: char, behind: Option<char>) -> bool {
+    if !here.is_alphanumeric() {
+        return false;
+    }
+    if !before.is_alphanumeric() {
+        return true;
+    }
+    here.is_uppercase()
+        && (!before.is_uppercase() || behind.is_some_and(|behind| behind.is_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_accents_and_width_do_not_count() {
+        for (text, wanted) in [
+            ("Requests", "requests"),
+            ("Café", "cafe"),
+            ("Cafe\u{301}", "cafe"),
+            ("STRASSE", "strasse"),
+            ("straße", "strasse"),
+            ("ΣΊΣΥΦΟΣ", "σισυφοσ"),
+            ("σίσυφος", "σισυφοσ"),
+            ("Ｆｕｌｌ", "full"),
+            ("ｶﾞ", "カ"),
+            ("日本語", "日本語"),
+            ("🦀", "🦀"),
+            ("İ", "i"),
+            ("ﬁle", "file"),
+        ] {
+            assert_eq!(fold(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_begin_behind_separators_and_at_humps() {
+        let starts = |text: &str| {
+            let chars: Vec<char> = text.chars().collect();
+            (1..chars.len())
+                .filter(|&at| begins_word(chars[at - 1], chars[at], chars.get(at + 1).copied()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(starts("pandas-requests"), [7]);
+        assert_eq!(starts("fooBar2Baz"), [3, 7]);
+        assert_eq!(starts("HTTPServer"), [4]);
+        assert_eq!(starts("a..b"), [3]);
+        assert_eq!(starts("ABC"), [] as [usize; 0]);
+        assert_eq!(starts("v2x"), [] as [usize; 0]);
+    }
+}

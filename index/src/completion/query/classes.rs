@@ -1,0 +1,231 @@
+//! The three classes of matches, each after the one before: the beginning of the value, the beginning of a later word,
+//! and the beginning of the value with typos.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::question::{Candidate, Question, Within};
+use super::streams::{Best, Entry, LOOKS_MAX, Stream, values_of_ranges, values_of_suffixes};
+use super::typos::{Typed, near_ranks};
+use crate::completion::request::{Completion, VALUES_MAX};
+use crate::error::Result;
+
+/// Later words are looked for while fewer values than this begin with what is typed.
+pub(super) const LATER_WORDS_BELOW: u64 = VALUES_MAX as u64;
+/// Typos are forgiven while fewer values than this were found.
+pub(super) const TYPOS_BELOW: u64 = 10;
+/// Distinct values of the later classes that are counted.
+pub(super) const LATER_VALUES_MAX: usize = 1_000;
+
+/// What was found so far.
+#[derive(Default)]
+pub(super) struct Found<'a> {
+    pub(super) values: Vec<Candidate<'a>>,
+    pub(super) total: u64,
+    /// Whether `total` is not all.
+    pub(super) is_cut: bool,
+}
+
+impl Found<'_> {
+    pub(super) fn into_completion(self, count_max: usize) -> Completion {
+        let text = |candidate: &Candidate<'_>| {
+            // What was stored came from a text; damage to the file must not become a value.
+            std::str::from_utf8(candidate.term.raw).map(str::to_owned).ok()
+        };
+        let values: Vec<String> = self.values.iter().take(count_max).filter_map(text).collect();
+        let shown = u64::try_from(values.len()).unwrap_or(u64::MAX);
+        Completion {
+            has_more: self.is_cut || self.total > shown,
+            total: (!self.is_cut).then_some(self.total),
+            values,
+        }
+    }
+}
+
+/// The best values with their total.
+pub(super) fn answer<'a>(question: &Question<'a>, within: &Within<'a>) -> Result<Found<'a>> {
+    let prefix_ranks = prefix_ranks(question)?;
+    let mut found = Found { total: question.count(within, &prefix_ranks)?, ..Found::default() };
+    beginnings(question, within, &prefix_ranks, &mut found)?;
+    if found.total < LATER_WORDS_BELOW {
+        let later = later_words(question, within, &prefix_ranks)?;
+        let known = later.known();
+        later.add_to(&mut found);
+        if found.total < TYPOS_BELOW
+            && !found.is_cut
+            && let Some(typed) = Typed::new(question.typed.folded())
+        {
+            let near = near(question, within, &typed, &prefix_ranks, &known)?;
+            near.add_to(&mut found);
+        }
+    }
+    Ok(found)
+}
+
+fn prefix_ranks(question: &Question<'_>) -> Result<Vec<Range<usize>>> {
+    let dictionaries = question.dictionaries()?.into_iter();
+    let range = |dictionary: &crate::completion::segment::Dictionary| {
+        dictionary.trie.prefix(&dictionary.texts, &question.typed.key)
+    };
+    Ok(dictionaries.map(range).collect())
+}
+
+/// Class 1: the value as typed, values that are the same folded, then all that begin so.
+fn beginnings<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    prefix_ranks: &[Range<usize>],
+    found: &mut Found<'a>,
+) -> Result<()> {
+    let key_bytes = question.typed.key.len();
+    let mut same_ranks = Vec::new();
+    let mut longer_ranks = Vec::new();
+    let mut exact = None;
+    for (layer, dictionary) in question.dictionaries()?.into_iter().enumerate() {
+        let Some(ranks) = prefix_ranks.get(layer) else { continue };
+        let is_same = |term: crate::completion::segment::TermRef<'_>| term.key.len() <= key_bytes;
+        let split = dictionary.texts.partition(ranks.start, ranks.end, is_same);
+        if let Some(rank) = dictionary.texts.find(question.typed.term(), ranks.start, split) {
+            exact = question.candidate(within, layer, rank)?.or(exact);
+        }
+        same_ranks.push(ranks.start..split);
+        longer_ranks.push(split..ranks.end);
+    }
+    found.values.extend(exact);
+    for ranks in [same_ranks, longer_ranks] {
+        let streams = question.value_streams(within, &ranks)?;
+        let mut best = Best::new(question, within, streams, usize::MAX)?;
+        while found.values.len() < VALUES_MAX {
+            let Some(candidate) = best.next()? else { break };
+            if candidate.term != question.typed.term() {
+                found.values.push(candidate);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a later class found.
+struct Later<'a> {
+    /// Best first; all of them unless cut.
+    values: Vec<Candidate<'a>>,
+    is_cut: bool,
+}
+
+impl<'a> Later<'a> {
+    fn known(&self) -> HashSet<(usize, usize)> {
+        self.values.iter().map(|candidate| (candidate.layer, candidate.rank)).collect()
+    }
+
+    fn add_to(self, found: &mut Found<'a>) {
+        found.total += u64::try_from(self.values.len()).unwrap_or(u64::MAX);
+        found.is_cut |= self.is_cut;
+        let room = VALUES_MAX.saturating_sub(found.values.len());
+        found.values.extend(self.values.into_iter().take(room));
+    }
+}
+
+/// Class 2: values with a later word that begins so.
+fn later_words<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    prefix_ranks: &[Range<usize>],
+) -> Result<Later<'a>> {
+    let dictionaries = question.dictionaries()?;
+    let ranges: Vec<Range<usize>> = dictionaries
+        .iter()
+        .map(|dictionary| dictionary.suffixes_with(&question.typed.key))
+        .collect();
+    let mut all = Vec::new();
+    let mut known = HashSet::new();
+    let mut looks = 0_usize;
+    for (layer, (dictionary, range)) in dictionaries.iter().zip(&ranges).enumerate() {
+        let Some(beginning) = prefix_ranks.get(layer) else { continue };
+        for at in range.clone() {
+            let rank = usize::try_from(dictionary.suffixes.at(at).rank).unwrap_or(usize::MAX);
+            looks += 1;
+            if looks > LOOKS_MAX || all.len() > LATER_VALUES_MAX {
+                break;
+            }
+            if beginning.contains(&rank) || !known.insert((layer, rank)) {
+                continue;
+            }
+            all.extend(question.candidate(within, layer, rank)?);
+        }
+    }
+    if looks <= LOOKS_MAX && all.len() <= LATER_VALUES_MAX {
+        all.sort_unstable_by(Candidate::order);
+        return Ok(Later { values: all, is_cut: false });
+    }
+    let streams =
+        dictionaries.iter().zip(ranges).enumerate().map(|(layer, (dictionary, range))| {
+            let beginning = prefix_ranks.get(layer).cloned().unwrap_or_default();
+            let values = values_of_suffixes(dictionary, range).filter(move |entry| match entry {
+                Entry::Value(rank) => !beginning.contains(rank),
+                Entry::Pair(..) | Entry::ValueOnly(_) => true,
+            });
+            Stream::new(layer, values)
+        });
+    take_best(question, within, streams.collect())
+}
+
+/// Class 3: values that begin so but for one or two typos.
+fn near<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    typed: &Typed,
+    prefix_ranks: &[Range<usize>],
+    known: &HashSet<(usize, usize)>,
+) -> Result<Later<'a>> {
+    let mut all = Vec::new();
+    let mut is_cut = false;
+    let mut ranges = Vec::new();
+    for (layer, dictionary) in question.dictionaries()?.into_iter().enumerate() {
+        let (found, is_complete) = near_ranks(typed, dictionary, question.typed.depth);
+        is_cut |= !is_complete;
+        let Some(beginning) = prefix_ranks.get(layer) else { continue };
+        let new = |rank: &usize| !beginning.contains(rank) && !known.contains(&(layer, *rank));
+        let count: usize = found.iter().map(Range::len).sum();
+        if count <= LOOKS_MAX && all.len() <= LATER_VALUES_MAX {
+            for rank in found.iter().cloned().flatten().filter(new) {
+                all.extend(question.candidate(within, layer, rank)?);
+                if all.len() > LATER_VALUES_MAX {
+                    break;
+                }
+            }
+            is_cut |= all.len() > LATER_VALUES_MAX;
+        } else {
+            is_cut = true;
+        }
+        ranges.push((layer, dictionary, found));
+    }
+    if !is_cut && all.len() + known.len() <= LATER_VALUES_MAX {
+        all.sort_unstable_by(Candidate::order);
+        return Ok(Later { values: all, is_cut: false });
+    }
+    let streams = ranges.into_iter().map(|(layer, dictionary, found)| {
+        let beginning = prefix_ranks.get(layer).cloned().unwrap_or_default();
+        let known = known.clone();
+        let values = values_of_ranges(dictionary, found).filter(move |entry| match entry {
+            Entry::Value(rank) => !beginning.contains(rank) && !known.contains(&(layer, *rank)),
+            Entry::Pair(..) | Entry::ValueOnly(_) => true,
+        });
+        Stream::new(layer, values)
+    });
+    take_best(question, within, streams.collect())
+}
+
+/// As many as fit into a reply, where there are too many to count.
+fn take_best<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    streams: Vec<Stream<'a>>,
+) -> Result<Later<'a>> {
+    let mut best = Best::new(question, within, streams, LOOKS_MAX)?;
+    let mut values = Vec::new();
+    while values.len() < VALUES_MAX {
+        let Some(candidate) = best.next()? else { break };
+        values.push(candidate);
+    }
+    Ok(Later { values, is_cut: true })
+}

@@ -1,0 +1,168 @@
+//! A question with all that answering needs: the layers, the typed text's key, and what the caller sees.
+
+use std::ops::Range;
+
+use crate::completion::fold::fold;
+use crate::completion::layers::{Groups, Layers};
+use crate::completion::plan::{PATH_LEVELS_MAX, Plan, depth_char};
+use crate::completion::segment::{Dictionary, Seen, Segment, TermRef, Weight};
+use crate::error::Result;
+
+/// What is typed, in the form in which values are compared.
+pub(super) struct TypedText<'a> {
+    pub(super) raw: &'a str,
+    /// With the depth in front, for a path.
+    pub(super) key: String,
+    /// The depth of a path's entries that are candidates.
+    pub(super) depth: Option<char>,
+}
+
+impl<'a> TypedText<'a> {
+    /// `None` where no value can be that deep.
+    pub(super) fn new(raw: &'a str, is_path: bool) -> Option<TypedText<'a>> {
+        if !is_path {
+            return Some(TypedText { raw, key: fold(raw), depth: None });
+        }
+        let levels = raw.split('/').count();
+        let depth = u32::try_from(levels - 1).ok().filter(|_| levels <= PATH_LEVELS_MAX)?;
+        let depth = depth_char(depth);
+        let segments: Vec<String> = raw.split('/').map(fold).collect();
+        Some(TypedText { raw, key: format!("{depth}{}", segments.join("/")), depth: Some(depth) })
+    }
+
+    /// Without the depth.
+    pub(super) fn folded(&self) -> &str {
+        self.key.get(self.depth.map_or(0, char::len_utf8)..).unwrap_or_default()
+    }
+
+    pub(super) fn term(&self) -> TermRef<'_> {
+        TermRef { key: self.key.as_bytes(), raw: self.raw.as_bytes() }
+    }
+}
+
+/// One question, put to all layers.
+pub(super) struct Question<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) layers: &'a Layers,
+    pub(super) variable: usize,
+    pub(super) typed: TypedText<'a>,
+    /// What the caller sees, by layer.
+    pub(super) seen: Vec<Seen>,
+}
+
+/// Among which values is searched.
+pub(super) enum Within<'a> {
+    /// All of the variable.
+    Everything,
+    /// Those that go with chosen values.
+    Group(Groups<'a>),
+}
+
+/// A value that may be offered: its newest layer and its rank there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate<'a> {
+    pub(super) layer: usize,
+    pub(super) rank: usize,
+    pub(super) weight: Weight,
+    pub(super) term: TermRef<'a>,
+}
+
+impl Candidate<'_> {
+    /// Better candidates come first: weight falling, folded bytes, raw bytes.
+    pub(super) fn order(&self, other: &Candidate<'_>) -> std::cmp::Ordering {
+        other.weight.cmp(&self.weight).then_with(|| self.term.cmp(&other.term))
+    }
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn segment(&self, layer: usize) -> Option<&'a Segment> {
+        self.layers.segments.get(layer).map(|segment| &**segment)
+    }
+
+    /// The variable's dictionaries, oldest layer first.
+    pub(super) fn dictionaries(&self) -> Result<Vec<&'a Dictionary>> {
+        self.layers.segments.iter().map(|segment| segment.dictionary(self.variable)).collect()
+    }
+
+    /// Whether the caller sees an entry in this state of a layer.
+    pub(super) fn sees(&self, layer: usize, state: u32) -> bool {
+        self.seen.get(layer).is_some_and(|seen| seen.after(state))
+    }
+
+    /// The value at a rank of a layer, if that layer is the newest that knows it, and it may be offered.
+    pub(super) fn candidate(
+        &self,
+        within: &Within<'_>,
+        layer: usize,
+        rank: usize,
+    ) -> Result<Option<Candidate<'a>>> {
+        let Some(segment) = self.segment(layer) else { return Ok(None) };
+        let dictionary = segment.dictionary(self.variable)?;
+        let state = dictionary.states.at(rank);
+        let may_be_seen = match within {
+            Within::Everything => self.sees(layer, state),
+            Within::Group(_) => segment.visibility.is_alive(state),
+        };
+        if !may_be_seen {
+            return Ok(None);
+        }
+        let term = dictionary.texts.term(rank);
+        if self.layers.is_hidden(layer, self.variable, term)? {
+            return Ok(None);
+        }
+        if let Within::Group(groups) = within
+            && !self.is_in(groups, layer, rank, term)?
+        {
+            return Ok(None);
+        }
+        Ok(Some(Candidate { layer, rank, weight: dictionary.weight(rank), term }))
+    }
+
+    /// Whether a value goes with the chosen ones, as far as the caller sees.
+    fn is_in(
+        &self,
+        groups: &Groups<'_>,
+        layer: usize,
+        rank: usize,
+        term: TermRef<'_>,
+    ) -> Result<bool> {
+        // Layers above do not know the value, so they know no pair with it.
+        for (below, (_, list, entries)) in groups.layers.iter().enumerate().take(layer + 1).rev() {
+            if entries.is_empty() {
+                continue;
+            }
+            let rank = if below == layer {
+                Some(rank)
+            } else {
+                self.segment(below)
+                    .map(|segment| segment.dictionary(self.variable))
+                    .transpose()?
+                    .and_then(|dictionary| dictionary.find(term))
+            };
+            if let Some(entry) = rank.and_then(|rank| list.find(entries, rank)) {
+                return Ok(self.sees(below, list.states.at(entry)));
+            }
+        }
+        Ok(false)
+    }
+
+    /// How many values of these ranks, given for each layer, the caller sees.
+    pub(super) fn count(&self, within: &Within<'_>, ranks: &[Range<usize>]) -> Result<u64> {
+        let mut total = 0;
+        for (layer, (seen, ranks)) in self.seen.iter().zip(ranks).enumerate() {
+            total += match within {
+                Within::Everything => {
+                    let Some(segment) = self.segment(layer) else { continue };
+                    let dictionary = segment.dictionary(self.variable)?;
+                    dictionary.counts.change(&dictionary.states, seen, ranks.start, ranks.end)
+                }
+                Within::Group(groups) => {
+                    let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
+                    let entries = list.within(entries, ranks);
+                    list.counts.change(&list.states, seen, entries.start, entries.end)
+                }
+            };
+        }
+        Ok(u64::try_from(total).unwrap_or(0))
+    }
+}

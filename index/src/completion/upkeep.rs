@@ -1,0 +1,208 @@
+//! The thread that keeps the completion indexes small, on the disk, and in step with the store.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::catch_up;
+use super::files;
+use super::segment::{Segment, merge};
+use super::spaces::{Completions, MEMORY_ENTRIES_DUE, SpaceIndex, Stack};
+use crate::error::{Error, ErrorKind, Result};
+use crate::shared::Shared;
+
+/// Without commits for this long, layers that are left are united.
+const QUIET: Duration = Duration::from_secs(2);
+/// After a failure nothing is tried for this long.
+const PAUSE: Duration = Duration::from_secs(5);
+/// A layer is united with those above it when it is at most this many times as large as they are together.
+const SIZE_RATIO: usize = 2;
+/// At rest, layers above the oldest may have this share of its entries.
+const REST_SHARE: usize = 64;
+
+/// The handle to the thread. Dropping it lets the thread end what it is at, then joins it.
+pub(crate) struct Upkeep {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Upkeep {
+    pub(crate) fn start(shared: &Arc<Shared>) -> Result<Upkeep> {
+        let for_thread = Arc::clone(shared);
+        let thread = std::thread::Builder::new()
+            .name("pressmark-completion".to_owned())
+            .spawn(move || run(&for_thread))
+            .map_err(|source| {
+                Error::new(ErrorKind::Io, "completion", "the thread could not be started")
+                    .with_source(source)
+            })?;
+        Ok(Upkeep { shared: Arc::clone(shared), thread: Some(thread) })
+    }
+}
+
+impl Drop for Upkeep {
+    fn drop(&mut self) {
+        self.shared.completions.close();
+        if let Some(thread) = self.thread.take() {
+            // When it panicked there is nothing to save: the index is made anew.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(shared: &Shared) {
+    loop {
+        let Some(is_quiet) = wait(&shared.completions) else { break };
+        let Err(error) = keep_all(shared, is_quiet) else {
+            shared.completions.note_success();
+            continue;
+        };
+        {
+            shared.completions.note_failure(&error);
+            let mut work = shared.completions.work.lock();
+            if !work.is_closing {
+                shared.completions.work_changed.wait_for(&mut work, PAUSE);
+            }
+        }
+    }
+    // What is left in memory is found in the change log otherwise, which takes longer at the next start.
+    let _ = finish_all(shared);
+}
+
+/// Waits until something is due, or nothing happens for a while (true); `None`: the engine closes.
+fn wait(completions: &Completions) -> Option<bool> {
+    let mut work = completions.work.lock();
+    if !work.is_due && !work.is_closing {
+        completions.work_changed.wait_for(&mut work, QUIET);
+    }
+    if work.is_closing {
+        return None;
+    }
+    Some(!std::mem::take(&mut work.is_due))
+}
+
+fn keep_all(shared: &Shared, is_quiet: bool) -> Result<()> {
+    catch_up::catch_up_all(shared)?;
+    for index in shared.completions.all() {
+        while unite_some(shared, &index, is_quiet)? {}
+    }
+    Ok(())
+}
+
+/// Unites one run of layers; false: there is nothing to do.
+pub(super) fn unite_some(shared: &Shared, index: &SpaceIndex, is_quiet: bool) -> Result<bool> {
+    let mut stack = index.lock();
+    if stack.is_removed {
+        return Ok(false);
+    }
+    let Some(from) = first_to_unite(&stack, is_quiet) else {
+        return Ok(false);
+    };
+    let run: Vec<Arc<Segment>> = stack.layers.segments.iter().skip(from).cloned().collect();
+    let to = from + run.len();
+    stack.frozen = to;
+    drop(stack);
+    let united = unite(shared, index, &run, from == 0);
+    let mut stack = index.lock();
+    stack.frozen = 0;
+    // Nobody else changes frozen layers, but all may have been thrown away.
+    let is_same =
+        run.iter().zip(stack.layers.segments.iter().skip(from)).all(|(a, b)| Arc::ptr_eq(a, b))
+            && stack.layers.segments.len() >= to;
+    if is_same && !stack.is_removed {
+        stack.replace(from, to, Some(united?));
+        index.publish(&stack);
+        index.stack_changed.notify_all();
+        note(shared, index, &stack)?;
+    }
+    Ok(true)
+}
+
+/// The oldest layer that is to be united with all above it.
+fn first_to_unite(stack: &Stack, is_quiet: bool) -> Option<usize> {
+    let sizes: Vec<usize> = stack.layers.segments.iter().map(|layer| layer.entry_count()).collect();
+    let above = |from: usize| sizes.iter().skip(from + 1).sum::<usize>();
+    let (&oldest, count) = (sizes.first()?, sizes.len());
+    if is_quiet && count > 1 && above(0) > oldest / REST_SHARE {
+        return Some(0);
+    }
+    if !stack.is_upkeep_due() {
+        return None;
+    }
+    let run = (0..count.saturating_sub(1))
+        .find(|from| sizes.get(*from).is_some_and(|size| *size <= above(*from) * SIZE_RATIO));
+    // Large layers in memory go to the disk even where there is nothing to unite them with.
+    run.or_else(|| {
+        let first = stack.infos.iter().position(|info| info.file.is_none());
+        first.filter(|_| stack.memory_entries() >= MEMORY_ENTRIES_DUE)
+    })
+    .or_else(|| count.checked_sub(2))
+}
+
+/// One segment out of several; a large one is saved and mapped.
+fn unite(
+    shared: &Shared,
+    index: &SpaceIndex,
+    run: &[Arc<Segment>],
+    is_oldest: bool,
+) -> Result<(Segment, Option<u64>)> {
+    let entries: usize = run.iter().map(|segment| segment.entry_count()).sum();
+    let folder = shared.completions.folder_of(index.id);
+    let is_large = entries >= MEMORY_ENTRIES_DUE;
+    let file = if is_large { Some(files::next_file(&folder)?) } else { None };
+    let spill = is_large.then_some(folder.as_path());
+    let united = unite_all(run, index, is_oldest, spill)?;
+    match file {
+        Some(file) => Ok((files::save(index, &united, &folder, file)?, Some(file))),
+        None => Ok((united, None)),
+    }
+}
+
+/// From the newest down, so that small ones are united first.
+fn unite_all(
+    run: &[Arc<Segment>],
+    index: &SpaceIndex,
+    is_oldest: bool,
+    spill: Option<&Path>,
+) -> Result<Segment> {
+    let empty = || Error::new(ErrorKind::Corrupt, "completion", "there is no layer to unite");
+    let (newest, older) = run.split_last().ok_or_else(empty)?;
+    let mut united = Segment::clone(newest);
+    for (at, segment) in older.iter().enumerate().rev() {
+        united = merge(segment, &united, &index.plan, is_oldest && at == 0, spill)?;
+    }
+    Ok(united)
+}
+
+/// Writes down which layers are on the disk.
+fn note(shared: &Shared, index: &SpaceIndex, stack: &Stack) -> Result<()> {
+    if !stack.is_live {
+        return Ok(());
+    }
+    // A manifest must not be ahead of the store when the power fails.
+    let newest = shared.log_range().newest.max(stack.layers.sequence());
+    shared.store().sync()?;
+    files::write_manifest(index, stack, &shared.completions.folder_of(index.id), newest)
+}
+
+/// At the end: everything in memory goes to the disk.
+fn finish_all(shared: &Shared) -> Result<()> {
+    for index in shared.completions.all() {
+        let mut stack = index.lock();
+        if !stack.is_live || stack.is_removed {
+            continue;
+        }
+        let first = stack.infos.iter().position(|info| info.file.is_none());
+        if let Some(from) = first {
+            let run: Vec<_> = stack.layers.segments.iter().skip(from).cloned().collect();
+            let folder = shared.completions.folder_of(index.id);
+            let file = files::next_file(&folder)?;
+            let united = unite_all(&run, &index, from == 0, None)?;
+            let saved = files::save(&index, &united, &folder, file)?;
+            stack.replace(from, from + run.len(), Some((saved, Some(file))));
+        }
+        note(shared, &index, &stack)?;
+    }
+    Ok(())
+}
