@@ -15,6 +15,7 @@ use hyper::HeaderMap;
 use pressmark::call_rates::Caller;
 use pressmark::mcp::protocol::{Channel, Session};
 use pressmark::mcp::{Answer, Mcp, McpConfig, Step};
+use pressmark::metrics::Metrics;
 use pressmark_benches::{REPLY_BYTES_MAX, Store, scattered, uri};
 use pressmark_index::access::Access;
 
@@ -79,8 +80,10 @@ fn dispatch(criterion: &mut Criterion) {
         page_bytes_max: 512 * 1024,
         batch_messages_max: 100,
         tool_calls_per_second: NonZeroU32::MAX,
+        completions_per_second: NonZeroU32::MAX,
     };
-    let mcp = Mcp::new(Arc::clone(&store.engine), config, Access::anonymous());
+    let mcp =
+        Mcp::new(Arc::clone(&store.engine), config, Access::anonymous(), Arc::new(Metrics::new()));
     let reads = |make: fn(&str) -> Asked| -> Vec<Asked> {
         scattered(RESOURCES).map(|index| make(&uri(index))).collect()
     };

@@ -22,6 +22,7 @@ ROOTS = [
     "ListResourcesResult",
     "ListResourceTemplatesResult",
     "ReadResourceResult",
+    "CompleteResult",
     "ListToolsResult",
     "CallToolResult",
     "JSONRPCResponse",

@@ -70,9 +70,11 @@ impl App {
             page_bytes_max: PAGE_BYTES_MAX,
             batch_messages_max: BATCH_MESSAGES_MAX,
             tool_calls_per_second: config.tool_calls_per_second,
+            completions_per_second: config.completions_per_second,
         };
-        let mcp = Arc::new(Mcp::new(engine, bounds, Access::anonymous()));
-        App { metrics: Arc::new(Metrics::new()), shutdown: Shutdown::new(), config, mcp }
+        let metrics = Arc::new(Metrics::new());
+        let mcp = Mcp::new(engine, bounds, Access::anonymous(), Arc::clone(&metrics));
+        App { metrics, shutdown: Shutdown::new(), config, mcp: Arc::new(mcp) }
     }
 
     /// Until the latch is dropped, replies about spaces say that they are stale at once.

@@ -1,4 +1,4 @@
-//! How often a caller may call tools: the specification has servers rate limit tool invocations.
+//! How often a caller may call tools and ask for completions: the specification has servers rate limit both.
 //!
 //! Until identities arrive a caller is the address it comes from. Callers behind one proxy share one allowance.
 
@@ -19,7 +19,7 @@ pub enum Caller {
     Address(IpAddr),
 }
 
-/// An allowance of tool calls for each caller.
+/// An allowance of calls for each caller.
 pub struct CallRates {
     limiter: DefaultKeyedRateLimiter<Caller>,
     clock: DefaultClock,

@@ -61,6 +61,11 @@ struct RefusalLabels {
     status: u16,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OverRateLabels {
+    method: Method,
+}
+
 /// `ok`, or the error's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct CodeLabel(Option<Code>);
@@ -77,6 +82,7 @@ pub struct Metrics {
     duration_series: Box<[[OnceLock<DurationHistogram>; TRANSPORTS]; Method::COUNT]>,
     reply_bytes: Counter<u64, AtomicU64>,
     refusals: Family<RefusalLabels, Counter>,
+    over_rate: Family<OverRateLabels, Counter>,
     /// Requests that are being answered.
     pub requests_in_flight: Gauge,
     /// Requests refused because there were too many.
@@ -125,6 +131,7 @@ impl Metrics {
             duration_series: Box::new(array::from_fn(|_| Default::default())),
             reply_bytes: Counter::default(),
             refusals: Family::default(),
+            over_rate: Family::default(),
             requests_in_flight: Gauge::default(),
             requests_shed: Counter::default(),
             connections: Gauge::default(),
@@ -169,6 +176,11 @@ impl Metrics {
             "http_refusals",
             "HTTP requests refused, by status; those without room for their reply are among them",
             self.refusals.clone(),
+        );
+        registry.register(
+            "mcp_requests_over_rate",
+            "Requests refused because their caller made too many in a second",
+            self.over_rate.clone(),
         );
         registry.register("http_connections", "Open connections", self.connections.clone());
         registry.register(
@@ -216,6 +228,11 @@ impl Metrics {
         if REFUSALS.contains(&status) {
             self.refusals.get_or_create(&RefusalLabels { status: status.as_u16() }).inc();
         }
+    }
+
+    /// Counts a request beyond its caller's allowance.
+    pub fn over_rate(&self, method: Method) {
+        self.over_rate.get_or_create(&OverRateLabels { method }).inc();
     }
 
     /// The text that Prometheus scrapes (OpenMetrics 1.0).

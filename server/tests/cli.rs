@@ -259,3 +259,50 @@ fn stdio_answers_and_ends_with_its_input() {
     assert_eq!(replies[0]["result"]["protocolVersion"], "2025-11-25");
     assert_eq!(replies[1]["result"], serde_json::json!({}));
 }
+
+#[test]
+fn values_are_completed_from_the_shell() {
+    let folder = folder();
+    let at = folder.path();
+    let papers: String = [("core", "plan"), ("core", "review"), ("sales", "plan")]
+        .iter()
+        .map(|(team, name)| format!("{{\"uri\":\"docs://{team}/{name}\",\"text\":\"\"}}\n"))
+        .collect();
+    std::fs::write(at.join("papers.ndjson"), papers).unwrap();
+    pressmark(at, &["space", "add", "papers", "docs://{team}/{name}", "--data", "d"]);
+    pressmark(at, &["load", "papers", "papers.ndjson", "--data", "d"]);
+    check(
+        at,
+        &["complete", "papers", "name", "", "--data", "d"],
+        &expect![[r#"
+            exit 0
+            plan
+            review
+            2 of 2
+        "#]],
+    );
+    check(
+        at,
+        &["complete", "papers", "name", "PL", "--context", "team=sales", "--data", "d"],
+        &expect![[r#"
+            exit 0
+            plan
+            1 of 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_chosen_value_needs_its_variable() {
+    let folder = folder();
+    check(
+        folder.path(),
+        &["complete", "papers", "name", "", "--context", "core", "--data", "d"],
+        &expect![[r#"
+            exit 2
+            error: invalid value 'core' for '--context <VARIABLE=VALUE>': write it as VARIABLE=VALUE
+
+            For more information, try '--help'.
+        "#]],
+    );
+}

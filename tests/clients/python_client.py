@@ -12,6 +12,7 @@ import urllib.parse
 
 import anyio
 from mcp import Client, StdioServerParameters
+from mcp.types import ResourceTemplateReference
 
 MODES = {"legacy": "legacy", "modern": "auto"}
 DEADLINE_SECONDS = 120
@@ -85,6 +86,30 @@ async def check_fetch(client: Client, folder: pathlib.Path, uri: str) -> None:
     assert wrong.is_error, "an unknown id is a tool error that the model can read"
 
 
+async def check_completion(client: Client, root: str, uris: list[str]) -> None:
+    """Every file is reached by completing its path, one folder after the other."""
+    template = ResourceTemplateReference(type="ref/resource", uri=root + "{+path}")
+    found, folders = [], [""]
+    while folders:
+        argument = {"name": "path", "value": folders.pop()}
+        completion = (await client.complete(template, argument)).completion
+        values = [value for value in completion.values if value.startswith(argument["value"])]
+        assert len(values) == completion.total and not completion.has_more, completion
+        folders += [value for value in values if value.endswith("/")]
+        found += [root + value for value in values if not value.endswith("/")]
+    assert sorted(found) == sorted(uris), set(found) ^ set(uris)
+
+    argument = {"name": "path", "value": "LINSE"}
+    values = (await client.complete(template, argument, {"unknown": "x"})).completion.values
+    assert "lines.txt" in values, ("upper case and a swap", values)
+    try:
+        await client.complete(template, {"name": "title", "value": ""})
+    except Exception as error:
+        assert getattr(error, "code", None) == -32602 and "path" in str(error), repr(error)
+    else:
+        raise AssertionError("the template has no `title`, yet it was completed")
+
+
 async def check_missing(client: Client, uri: str) -> None:
     try:
         await client.read_resource(uri)
@@ -110,6 +135,7 @@ async def check(client: Client, folder: pathlib.Path, era: str) -> None:
         await check_folder(client, folder, root + spelling)
     templates = (await client.list_resource_templates()).resource_templates
     assert root + "{+path}" in [template.uri_template for template in templates], templates
+    await check_completion(client, root, uris)
     await check_fetch(client, folder, lines)
     await check_missing(client, root + "no-such-file.txt")
 

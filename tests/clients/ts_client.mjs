@@ -92,6 +92,33 @@ async function checkFetch(client, uri) {
   assert.equal(text, fs.readFileSync(pathOf(uri), "utf8"));
 }
 
+/** Every file is reached by completing its path, one folder after the other. */
+async function checkCompletion(client, root, uris) {
+  const ref = { type: "ref/resource", uri: `${root}{+path}` };
+  const found = [];
+  const folders = [""];
+  while (folders.length > 0) {
+    const argument = { name: "path", value: folders.pop() };
+    const { completion } = await client.complete({ ref, argument });
+    assert.equal(completion.values.length, completion.total, JSON.stringify(completion));
+    for (const value of completion.values) {
+      if (value.endsWith("/")) folders.push(value);
+      else found.push(root + value);
+    }
+  }
+  assert.deepEqual(found.sort(), [...uris].sort());
+
+  const argument = { name: "path", value: "LINSE" };
+  const context = { arguments: { unknown: "x" } };
+  const { completion } = await client.complete({ ref, argument, context });
+  assert(completion.values.includes("lines.txt"), "upper case and a swap");
+  await assert.rejects(client.complete({ ref, argument: { name: "title", value: "" } }), (error) => {
+    assert.equal(error.code, -32602, String(error));
+    assert(error.message.includes("path"), error.message);
+    return true;
+  });
+}
+
 async function checkMissing(client, uri) {
   await assert.rejects(readOne(client, uri), (error) => {
     assert([-32002, -32602].includes(error.code), String(error));
@@ -115,6 +142,7 @@ async function check(client) {
   }
   const { resourceTemplates } = await client.listResourceTemplates();
   assert(resourceTemplates.some((template) => template.uriTemplate === `${root}{+path}`));
+  await checkCompletion(client, root, uris);
   await checkFetch(client, lines);
   await checkMissing(client, `${root}no-such-file.txt`);
 }

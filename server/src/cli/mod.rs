@@ -1,5 +1,6 @@
 //! The command line: what can be said, and which function does it.
 
+mod complete;
 mod descriptors;
 mod inspect;
 mod load;
@@ -36,6 +37,10 @@ const LOAD_EXAMPLES: &str = "Examples:
   pressmark load pypi *.csv.gz --errors refused.ndjson keep what was refused, with file, line and reason
 
 Exit codes: 0 all records are in, 1 some were refused or a file failed, 2 nothing was loaded.";
+
+const COMPLETE_EXAMPLES: &str = "Examples:
+  pressmark complete pypi name req --data DIR
+  pressmark complete papers name \"\" --context team=core --context year=2025 --data DIR";
 
 /// Serves huge document collections to AI hosts as MCP resources.
 #[derive(Debug, Parser)]
@@ -100,6 +105,9 @@ enum Command {
         /// Its URI
         uri: String,
     },
+    /// Print the best values of a template's variable for what is typed
+    #[command(after_help = COMPLETE_EXAMPLES)]
+    Complete(complete::CompleteArgs),
     /// Print the URI and title of everything that is listed
     List,
     /// Add, list or remove spaces
@@ -177,6 +185,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Stdio { paths } => Ok(serve::stdio(common, paths)?),
         Command::Load(arguments) => Ok(load::run(common, arguments)?),
         Command::Read { uri } => inspect::read(common, uri),
+        Command::Complete(arguments) => complete::run(common, arguments),
         Command::List => inspect::list(common),
         Command::Space { command } => space::run(common, command),
         Command::Verify => verify::run(common),

@@ -31,6 +31,9 @@ pub(crate) use validate::column_target;
 /// More than a model makes, less than a loop that went wrong.
 const TOOL_CALLS_PER_SECOND_DEFAULT: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
+/// What about a hundred people type at a time whom a proxy shows as one: a picker asks three times a second.
+const COMPLETIONS_PER_SECOND_DEFAULT: NonZeroU32 = NonZeroU32::new(300).unwrap();
+
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -63,6 +66,8 @@ pub struct ServerConfig {
     pub page_items_max: usize,
     /// Tool calls of one caller in a second.
     pub tool_calls_per_second: NonZeroU32,
+    /// Completions of one caller in a second.
+    pub completions_per_second: NonZeroU32,
     /// Requests in progress.
     pub concurrent_requests_max: usize,
     /// Sessions of the revisions that have them.
@@ -191,6 +196,7 @@ impl Default for Config {
                 reply_bytes_max: 8 * quantity::MIB,
                 page_items_max: 250,
                 tool_calls_per_second: TOOL_CALLS_PER_SECOND_DEFAULT,
+                completions_per_second: COMPLETIONS_PER_SECOND_DEFAULT,
                 concurrent_requests_max: 512,
                 sessions_max: 10_000,
                 session_idle: Duration::from_secs(30 * 60),

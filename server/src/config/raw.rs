@@ -74,6 +74,9 @@ pub struct RawServer {
     /// Most tool calls of one caller (one address) in a second; further ones are results that say how long to wait.
     /// Default: `100`.
     pub tool_calls_per_second: Option<Spanned<RawCount>>,
+    /// Most completions of one caller (one address) in a second; further ones are errors that say how long to wait.
+    /// Default: `300`.
+    pub completions_per_second: Option<Spanned<RawCount>>,
     /// Most requests in progress; further ones are answered with 503. Default: `512`.
     pub concurrent_requests_max: Option<Spanned<RawCount>>,
     /// Most sessions of the revisions that have them; a client beyond them is served without one. Default: `10000`.

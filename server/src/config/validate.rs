@@ -62,14 +62,10 @@ fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Faul
         "server.tool_calls_per_second",
         raw.tool_calls_per_second,
         &mut server.tool_calls_per_second,
-        |number| {
-            let number = count(number, COUNT_MAX)?;
-            u32::try_from(number)
-                .ok()
-                .and_then(NonZeroU32::new)
-                .ok_or_else(|| format!("{number} is not between 1 and {}", u32::MAX))
-        },
+        rate,
     )?;
+    let completions = &mut server.completions_per_second;
+    set("server.completions_per_second", raw.completions_per_second, completions, rate)?;
     let requests = &mut server.concurrent_requests_max;
     set("server.concurrent_requests_max", raw.concurrent_requests_max, requests, |number| {
         count(number, COUNT_MAX)
@@ -341,6 +337,14 @@ fn count(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String>
     allowed
         .and_then(|number| usize::try_from(number).ok())
         .ok_or_else(|| format!("{number} is not between 1 and {max}"))
+}
+
+fn rate(number: RawCount) -> Result<NonZeroU32, String> {
+    let number = count(number, COUNT_MAX)?;
+    u32::try_from(number)
+        .ok()
+        .and_then(NonZeroU32::new)
+        .ok_or_else(|| format!("{number} is not between 1 and {}", u32::MAX))
 }
 
 fn duration(RawDuration::Text(text): RawDuration) -> Result<std::time::Duration, String> {

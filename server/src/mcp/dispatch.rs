@@ -27,6 +27,7 @@ use crate::{
     call_rates::{CallRates, Caller},
     error::{Code, Fault},
     json_rpc::{self, Malformed, Message, Request},
+    metrics::Metrics,
     readiness::{Latch, Readiness},
 };
 
@@ -43,6 +44,8 @@ pub struct McpConfig {
     pub batch_messages_max: usize,
     /// How many tool calls a caller may make in a second.
     pub tool_calls_per_second: NonZeroU32,
+    /// How many completions a caller may ask for in a second.
+    pub completions_per_second: NonZeroU32,
 }
 
 /// The protocol in front of an engine; shared by all transports.
@@ -51,7 +54,9 @@ pub struct Mcp {
     pub(super) config: McpConfig,
     pub(super) access: Access,
     settled: Readiness,
-    call_rates: CallRates,
+    tool_calls: CallRates,
+    completions: CallRates,
+    metrics: Arc<Metrics>,
     next_request_id: AtomicU64,
 }
 
@@ -59,10 +64,22 @@ pub struct Mcp {
 
 impl Mcp {
     /// The protocol in front of `engine`; every caller has `access`.
-    pub fn new(engine: Arc<Engine>, config: McpConfig, access: Access) -> Self {
-        let next_request_id = AtomicU64::new(1);
-        let call_rates = CallRates::new(config.tool_calls_per_second);
-        Self { engine, config, access, settled: Readiness::new(), call_rates, next_request_id }
+    pub fn new(
+        engine: Arc<Engine>,
+        config: McpConfig,
+        access: Access,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        Self {
+            engine,
+            access,
+            settled: Readiness::new(),
+            tool_calls: CallRates::new(config.tool_calls_per_second),
+            completions: CallRates::new(config.completions_per_second),
+            metrics,
+            next_request_id: AtomicU64::new(1),
+            config,
+        }
     }
 
     /// Until the latch is dropped, spaces are being filled: clients are told not to keep what they get
@@ -163,11 +180,15 @@ impl Mcp {
     ) -> Result<Step, Fault> {
         let Context { id, revision, request_id, .. } = *context;
         tracing::debug!(request_id, method = method.label(), revision = revision.name(), "request");
-        if method == Method::ToolsCall
-            && let Err(wait) = self.call_rates.admit(caller)
-        {
-            let reply = handlers::tools::too_many_calls(context, wait);
-            return Ok(Step::Answer(Answer::reply(method, reply)));
+        if let Err(wait) = self.admit(method, caller) {
+            self.metrics.over_rate(method);
+            return match method {
+                Method::ToolsCall => {
+                    let reply = handlers::tools::too_many_calls(context, wait);
+                    Ok(Step::Answer(Answer::reply(method, reply)))
+                }
+                _ => Err(handlers::completion::too_many_requests(wait)),
+            };
         }
         let outcome = caught(request_id, || handle(context, method, params))?;
         Ok(match outcome {
@@ -181,6 +202,15 @@ impl Mcp {
                 Step::Work(Work(WorkKind::Request { id, method, revision, request_id, call }))
             }
         })
+    }
+
+    /// Takes a request from its caller's allowance, where the method has one.
+    fn admit(&self, method: Method, caller: Caller) -> Result<(), Duration> {
+        match method {
+            Method::ToolsCall => self.tool_calls.admit(caller),
+            Method::CompletionComplete => self.completions.admit(caller),
+            _ => Ok(()),
+        }
     }
 
     fn batch_step(&self, text: &str, channel: Channel<'_>) -> Step {
@@ -224,6 +254,7 @@ fn handle(context: &Context<'_>, method: Method, params: &Params<'_>) -> Result<
         Method::ResourcesTemplatesList => {
             handlers::templates::resources_templates_list(context, params)
         }
+        Method::CompletionComplete => handlers::completion::completion_complete(context, params),
         Method::ToolsList => handlers::tools::tools_list(context, params),
         Method::ToolsCall => handlers::tools::tools_call(context, params),
         Method::Initialize => handlers::lifecycle::initialize(context, params),

@@ -19,6 +19,8 @@ pub enum Method {
     ResourcesTemplatesList,
     /// `resources/read`.
     ResourcesRead,
+    /// `completion/complete`.
+    CompletionComplete,
     /// `tools/list`.
     ToolsList,
     /// `tools/call`.
@@ -43,6 +45,7 @@ impl Method {
             "resources/read" => Method::ResourcesRead,
             "resources/list" => Method::ResourcesList,
             "resources/templates/list" => Method::ResourcesTemplatesList,
+            "completion/complete" => Method::CompletionComplete,
             "tools/list" => Method::ToolsList,
             "tools/call" => Method::ToolsCall,
             "initialize" if era == Era::Legacy => Method::Initialize,
@@ -62,6 +65,7 @@ impl Method {
             Method::ResourcesList => "resources/list",
             Method::ResourcesTemplatesList => "resources/templates/list",
             Method::ResourcesRead => "resources/read",
+            Method::CompletionComplete => "completion/complete",
             Method::ToolsList => "tools/list",
             Method::ToolsCall => "tools/call",
             Method::Notification => "notification",

@@ -3,7 +3,11 @@
 use hyper::StatusCode;
 use serde_json::value::RawValue;
 
-use super::{Method, handlers::fetch::FetchArguments, protocol::Revision};
+use super::{
+    Method,
+    handlers::{completion::CompletionArguments, fetch::FetchArguments},
+    protocol::Revision,
+};
 use crate::{
     call_rates::Caller,
     error::{Code, Fault},
@@ -72,6 +76,7 @@ pub(super) enum WorkKind {
 pub(crate) enum EngineCall {
     ResourcesRead { uri: String },
     ResourcesList { cursor: Option<String> },
+    CompletionComplete(CompletionArguments<'static>),
     Fetch(FetchArguments),
 }
 

@@ -160,17 +160,38 @@ impl Front {
 
 /// The protocol in front of an engine.
 pub(crate) fn mcp(engine: Arc<Engine>) -> Mcp {
-    mcp_with(engine, NonZeroU32::MAX)
+    mcp_with(engine, Rates::default())
 }
 
-/// The same with an allowance of tool calls.
-pub(crate) fn mcp_with(engine: Arc<Engine>, tool_calls_per_second: NonZeroU32) -> Mcp {
-    let config = McpConfig {
+/// What a caller may ask for in a second.
+pub(crate) struct Rates {
+    pub(crate) tool_calls: NonZeroU32,
+    pub(crate) completions: NonZeroU32,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self { tool_calls: NonZeroU32::MAX, completions: NonZeroU32::MAX }
+    }
+}
+
+/// The same with allowances.
+pub(crate) fn mcp_with(engine: Arc<Engine>, rates: Rates) -> Mcp {
+    mcp_counting(engine, rates, Arc::new(Metrics::new()))
+}
+
+/// The same with metrics to look at.
+pub(crate) fn mcp_counting(engine: Arc<Engine>, rates: Rates, metrics: Arc<Metrics>) -> Mcp {
+    Mcp::new(engine, config(rates), Access::anonymous(), metrics)
+}
+
+pub(crate) fn config(rates: Rates) -> McpConfig {
+    McpConfig {
         contents_bytes_max: 1 << 20,
         page_items_max: 2,
         page_bytes_max: 64 * 1024,
         batch_messages_max: 4,
-        tool_calls_per_second,
-    };
-    Mcp::new(engine, config, Access::anonymous())
+        tool_calls_per_second: rates.tool_calls,
+        completions_per_second: rates.completions,
+    }
 }

@@ -23,6 +23,7 @@ pub(crate) fn check(revision: &str, method: &str, reply: &Value) {
         "resources/list" => "ListResourcesResult",
         "resources/templates/list" => "ListResourceTemplatesResult",
         "resources/read" => "ReadResourceResult",
+        "completion/complete" => "CompleteResult",
         "tools/list" => "ListToolsResult",
         "tools/call" => "CallToolResult",
         other => panic!("no result is known of {other}"),

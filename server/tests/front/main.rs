@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod any_bytes;
+mod completion;
 mod content;
 mod http_connections;
 mod http_manners;

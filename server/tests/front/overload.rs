@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
-use crate::common::{LARGE_NOTE_BYTES, collection, mcp, mcp_with};
+use crate::common::{LARGE_NOTE_BYTES, Rates, collection, mcp, mcp_with};
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
     mcp::{
@@ -73,7 +73,8 @@ async fn work_past_its_deadline_is_answered_with_its_id() {
 #[test]
 fn a_caller_with_too_many_tool_calls_is_told_to_wait() {
     let dir = tempfile::tempdir().unwrap();
-    let mcp = mcp_with(collection(dir.path()), NonZeroU32::MIN);
+    let rates = Rates { tool_calls: NonZeroU32::MIN, ..Rates::default() };
+    let mcp = mcp_with(collection(dir.path()), rates);
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fetch","arguments":{"id":"note://shelf/plain"}}}"#;
     let call = || match mcp.receive(body, Channel::Stdio { negotiated: None }) {
         Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(30)),

@@ -40,6 +40,16 @@ async fn tools() {
 }
 
 #[tokio::test]
+async fn completion() {
+    run(include_str!("../scenarios/completion.md")).await;
+}
+
+#[tokio::test]
+async fn completion_refusals() {
+    run(include_str!("../scenarios/completion_refusals.md")).await;
+}
+
+#[tokio::test]
 async fn resources() {
     run(include_str!("../scenarios/resources.md")).await;
 }

@@ -15,7 +15,13 @@ use crate::{
 };
 
 /// Only what is served is declared: neither `subscribe` nor `listChanged`.
-const CAPABILITIES: &[u8] = br#""capabilities":{"resources":{},"tools":{}}"#;
+fn capabilities(revision: Revision) -> &'static [u8] {
+    if revision.declares_completions() {
+        br#""capabilities":{"completions":{},"resources":{},"tools":{}}"#
+    } else {
+        br#""capabilities":{"resources":{},"tools":{}}"#
+    }
+}
 
 /// How long a client may keep a discovery: the instructions say how many resources there are.
 const DISCOVER_TTL: Duration = Duration::from_secs(60);
@@ -32,7 +38,7 @@ pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<O
     out.extend_from_slice(b"\"protocolVersion\":");
     write::string(revision.name(), &mut out);
     out.push(b',');
-    out.extend_from_slice(CAPABILITIES);
+    out.extend_from_slice(capabilities(revision));
     out.extend_from_slice(b",\"serverInfo\":{\"name\":\"pressmark\",");
     if revision.has_titles() {
         out.extend_from_slice(b"\"title\":\"Pressmark\",");
@@ -65,7 +71,7 @@ pub(crate) fn server_discover(context: &Context<'_>) -> Outcome {
         write::string(revision.name(), &mut out);
     }
     out.extend_from_slice(b"],");
-    out.extend_from_slice(CAPABILITIES);
+    out.extend_from_slice(capabilities(context.revision));
     out.extend_from_slice(b",\"instructions\":");
     write::string(&instructions, &mut out);
     let hint = CacheHint { ttl: DISCOVER_TTL, scope: CacheScope::Private };

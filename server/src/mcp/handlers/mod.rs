@@ -1,5 +1,6 @@
 //! One function a method: it decodes, makes one engine call, converts.
 
+pub mod completion;
 pub mod fetch;
 pub mod lifecycle;
 pub mod resources;
@@ -39,6 +40,7 @@ pub(super) fn perform(context: &Context<'_>, call: EngineCall) -> Result<Vec<u8>
     match call {
         EngineCall::ResourcesRead { uri } => resources::read_from_disk(context, &uri),
         EngineCall::ResourcesList { cursor } => resources::list(context, cursor.as_deref()),
+        EngineCall::CompletionComplete(arguments) => completion::complete(context, &arguments),
         EngineCall::Fetch(arguments) => fetch::fetch(context, &arguments),
     }
 }

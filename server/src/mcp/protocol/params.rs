@@ -23,6 +23,15 @@ pub struct Params<'a> {
     /// `arguments` of `tools/call`.
     #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
+    /// `ref` of `completion/complete`.
+    #[serde(borrow, rename = "ref")]
+    pub reference: Option<&'a RawValue>,
+    /// `argument` of `completion/complete`.
+    #[serde(borrow)]
+    pub argument: Option<&'a RawValue>,
+    /// `context` of `completion/complete`.
+    #[serde(borrow)]
+    pub context: Option<&'a RawValue>,
     /// `protocolVersion` of `initialize`.
     #[serde(borrow, rename = "protocolVersion")]
     pub protocol_version: Option<&'a RawValue>,

@@ -108,6 +108,16 @@ impl Revision {
         self >= Revision::V2025_06_18
     }
 
+    /// The capability `completions`; the first revision has the method without it.
+    pub fn declares_completions(self) -> bool {
+        self >= Revision::V2025_03_26
+    }
+
+    /// `context` of completion: variables that are chosen already.
+    pub fn has_completion_context(self) -> bool {
+        self >= Revision::V2025_06_18
+    }
+
     /// Wrong arguments of a tool are its result, for the model to read, instead of -32602.
     pub fn reports_wrong_arguments_to_model(self) -> bool {
         self >= Revision::V2025_11_25

@@ -1,0 +1,106 @@
+//! `pressmark complete`: what a host's picker would offer, from the shell.
+
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use pressmark_index::access::Access;
+use pressmark_index::completion::{Completion, CompletionRequest, VALUES_MAX};
+
+use super::open::open_existing;
+use super::{Common, Failure, chain, printed, say};
+
+#[derive(Debug, Args)]
+pub(super) struct CompleteArgs {
+    /// Name of the space
+    space: String,
+    /// Variable of its template
+    variable: String,
+    /// What is typed so far; `""`: the best of all values
+    prefix: String,
+    /// A variable that is chosen already, with its value; repeatable
+    #[arg(long, value_name = "VARIABLE=VALUE", value_parser = parse_chosen)]
+    context: Vec<(String, String)>,
+}
+
+/// Prints the best values, one a line and in order, and on stderr how many there are.
+pub(super) fn run(common: &Common, arguments: &CompleteArgs) -> Result<ExitCode, Failure> {
+    let (_, engine) = open_existing(common, "complete")?;
+    let chosen: Vec<(&str, &str)> =
+        arguments.context.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let access = Access::operator();
+    let request = CompletionRequest {
+        space: &arguments.space,
+        variable: &arguments.variable,
+        typed: &arguments.prefix,
+        context: &chosen,
+        access: &access,
+        count_max: VALUES_MAX,
+    };
+    let completion = engine.complete(&request).map_err(|error| chain(&error))?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for value in &completion.values {
+        // A line break in a value would make two values of it, and other controls may move the cursor.
+        printed(writeln!(out, "{}", value.replace(char::is_control, "\u{fffd}")))?;
+    }
+    printed(out.flush())?;
+    say(&count_line(&completion));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parse_chosen(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write it as VARIABLE=VALUE".to_owned()),
+    }
+}
+
+fn count_line(completion: &Completion) -> String {
+    let shown = completion.values.len();
+    match completion.total {
+        Some(total) => format!("{shown} of {}", grouped(total)),
+        None => format!("{shown} of too many to count"),
+    }
+}
+
+/// Digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_told_in_groups_of_three() {
+        for (total, has_more, line) in [
+            (Some(0), false, "1 of 0"),
+            (Some(999), true, "1 of 999"),
+            (Some(1_204), true, "1 of 1,204"),
+            (Some(10_000_000), true, "1 of 10,000,000"),
+            (None, true, "1 of too many to count"),
+        ] {
+            let completion = Completion { values: vec!["x".to_owned()], total, has_more };
+            assert_eq!(count_line(&completion), line);
+        }
+    }
+
+    #[test]
+    fn chosen_values_may_hold_anything_but_need_a_name() {
+        let pair = |name: &str, value: &str| Ok((name.to_owned(), value.to_owned()));
+        assert_eq!(parse_chosen("team=core"), pair("team", "core"));
+        assert_eq!(parse_chosen("team="), pair("team", ""));
+        assert_eq!(parse_chosen("q=a=b"), pair("q", "a=b"));
+        assert!(parse_chosen("team").is_err());
+        assert!(parse_chosen("=core").is_err());
+    }
+}
