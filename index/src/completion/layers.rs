@@ -3,11 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::segment::{FacetSums, PairList, Segment, TermRef, Weight};
 use crate::error::Result;
 
 /// A value is in no dictionary of this layer.
 pub(crate) const NOT_THERE: u32 = u32::MAX;
+
+/// A value's rank in each layer, oldest first.
+pub(crate) type Ranks = SmallVec<[u32; 8]>;
 
 /// The segments, oldest first.
 #[derive(Clone, Default)]
@@ -37,7 +42,7 @@ impl Layers {
     }
 
     /// The rank of a value in each layer.
-    pub(crate) fn ranks(&self, variable: usize, term: TermRef<'_>) -> Result<Vec<u32>> {
+    pub(crate) fn ranks(&self, variable: usize, term: TermRef<'_>) -> Result<Ranks> {
         let rank = |segment: &Arc<Segment>| {
             let found = segment.dictionary(variable)?.find(term);
             Ok(found.map_or(NOT_THERE, |rank| u32::try_from(rank).unwrap_or(NOT_THERE)))

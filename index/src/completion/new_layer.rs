@@ -1,10 +1,11 @@
 //! From the changes of some commits to the segment that says what they made of values and pairs.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::layers::{Current, Groups, Layers};
+use smallvec::SmallVec;
+
+use super::layers::{Current, Groups, Layers, Ranks};
 use super::plan::{Facts, ListShape, Plan, Term};
 use super::segment::{
     Facet, FacetSums, NewPair, NewValue, Segment, SegmentBuilder, TermRef, Weight,
@@ -54,15 +55,18 @@ struct Value<'a> {
     sums: FacetSums,
     settled: Settled,
     /// Its ranks in the layers beneath.
-    ranks: Vec<u32>,
+    ranks: Ranks,
 }
+
+/// ACLs, sorted; mostly there is one, or none.
+type Acls = SmallVec<[u32; 4]>;
 
 /// What an entry is after the changes, and who saw it before.
 #[derive(Default)]
 struct Settled {
     weight: Weight,
-    after: Vec<u32>,
-    before: Vec<u32>,
+    after: Acls,
+    before: Acls,
 }
 
 impl<'a> Values<'a> {
@@ -99,7 +103,7 @@ impl<'a> Values<'a> {
         for value in &mut values {
             let current = layers.value(variable, &value.ranks)?;
             let mut existing = FacetSums::new();
-            if takes_away(&value.sums) {
+            if value.sums.takes_away() {
                 layers.value_facets(variable, &value.ranks, &mut existing)?;
             }
             value.settled = settle(current, existing, &value.sums);
@@ -127,40 +131,35 @@ impl Term {
 
 fn add(change: &FactChange, facet: impl Fn(Facet) -> Facet, sums: &mut FacetSums) {
     if let Some(removed) = change.removed {
-        *sums.entry(facet(removed)).or_default() -= 1;
+        sums.add(facet(removed), -1);
     }
     if let Some(added) = change.added {
-        *sums.entry(facet(added)).or_default() += 1;
+        sums.add(facet(added), 1);
     }
-}
-
-fn takes_away(sums: &FacetSums) -> bool {
-    sums.values().any(|count| *count < 0)
 }
 
 /// What an entry comes to. Where only resources came, what it was and what came say it all; else `existing` are all
 /// that were behind it.
 fn settle(current: Option<Current<'_>>, mut existing: FacetSums, sums: &FacetSums) -> Settled {
-    let before = current.map_or_else(Vec::new, |current| current.acls.to_vec());
-    let count = |sums: &FacetSums| sums.values().sum::<i64>();
-    if takes_away(sums) {
-        for (facet, count) in sums {
-            *existing.entry(*facet).or_default() += count;
-        }
-        existing.retain(|_, count| *count > 0);
-        let priority = existing.keys().map(|facet| facet.priority).max().unwrap_or(0);
-        let after: BTreeSet<u32> = existing.keys().map(|facet| facet.acl).collect();
-        let weight = Weight { priority, count: to_count(count(&existing)) };
-        return Settled { weight, after: after.into_iter().collect(), before };
+    let before = current.map_or_else(Acls::new, |current| Acls::from_slice(current.acls));
+    if sums.takes_away() {
+        sums.iter().for_each(|(facet, count)| existing.add(facet, count));
+        let left = existing.iter().filter(|(_, count)| *count > 0);
+        let priority = left.clone().map(|(facet, _)| facet.priority).max().unwrap_or(0);
+        let count = left.clone().map(|(_, count)| count).sum();
+        // Facets sort by ACL first.
+        let mut after: Acls = left.map(|(facet, _)| facet.acl).collect();
+        after.dedup();
+        let weight = Weight { priority, count: to_count(count) };
+        return Settled { weight, after, before };
     }
-    let came = sums.iter().filter(|(_, count)| **count > 0).map(|(facet, _)| facet);
     let weight = current.map(|current| current.weight).unwrap_or_default();
-    let priority = came.clone().map(|facet| facet.priority).max().unwrap_or(0);
+    let priority = sums.iter().map(|(facet, _)| facet.priority).max().unwrap_or(0);
     let mut after = before.clone();
-    after.extend(came.map(|facet| facet.acl));
+    after.extend(sums.iter().map(|(facet, _)| facet.acl));
     after.sort_unstable();
     after.dedup();
-    let count = i64::from(weight.count).saturating_add(count(sums));
+    let count = i64::from(weight.count).saturating_add(sums.total());
     let weight = Weight { priority: weight.priority.max(priority), count: to_count(count) };
     Settled { weight, after, before }
 }
@@ -202,7 +201,7 @@ fn add_list(
         let target_ranks = ranks_of(variables, shape.target, pair.target);
         let Some((_, groups)) = &groups else { continue };
         let mut existing = FacetSums::new();
-        if takes_away(&pair.sums) {
+        if pair.sums.takes_away() {
             groups.pair_facets(target_ranks, &mut existing);
         }
         pair.settled = settle(groups.pair(target_ranks), existing, &pair.sums);

@@ -24,11 +24,11 @@ use crate::space::SpaceId;
 /// Layers up to this many entries together are united by the writer itself.
 const UNITED_BY_WRITER_MAX: usize = 2_048;
 /// From this many entries in memory on, upkeep is due.
-pub(super) const MEMORY_ENTRIES_DUE: usize = 64 * 1_024;
+pub(super) const MEMORY_ENTRIES_DUE: usize = 128 * 1_024;
 /// From this many layers on, upkeep is due.
 pub(super) const LAYERS_DUE: usize = 10;
 /// From this many entries in memory on, the writer waits for upkeep.
-const MEMORY_ENTRIES_MAX: usize = 8 * MEMORY_ENTRIES_DUE;
+const MEMORY_ENTRIES_MAX: usize = 4 * MEMORY_ENTRIES_DUE;
 
 /// How long that is at most for one commit: upkeep may be unable to write, and commits go on.
 const UPKEEP_WAIT: Duration = Duration::from_millis(100);

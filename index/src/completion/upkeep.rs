@@ -17,7 +17,7 @@ const QUIET: Duration = Duration::from_secs(2);
 /// After a failure nothing is tried for this long.
 const PAUSE: Duration = Duration::from_secs(5);
 /// A layer is united with those above it when it is at most this many times as large as they are together.
-const SIZE_RATIO: usize = 2;
+const SIZE_RATIO: usize = 1;
 /// At rest, layers above the oldest may have this share of its entries.
 const REST_SHARE: usize = 64;
 
@@ -159,20 +159,24 @@ fn unite(
     }
 }
 
-/// From the newest down, so that small ones are united first.
+/// The two neighbours that are smallest together first, so that no entry is copied more often than need be.
 fn unite_all(
     run: &[Arc<Segment>],
     index: &SpaceIndex,
     is_oldest: bool,
     spill: Option<&Path>,
 ) -> Result<Segment> {
-    let empty = || Error::new(ErrorKind::Corrupt, "completion", "there is no layer to unite");
-    let (newest, older) = run.split_last().ok_or_else(empty)?;
-    let mut united = Segment::clone(newest);
-    for (at, segment) in older.iter().enumerate().rev() {
-        united = merge(segment, &united, &index.plan, is_oldest && at == 0, spill)?;
+    let mut left: Vec<Arc<Segment>> = run.to_vec();
+    while left.len() > 1 {
+        let sizes = left.windows(2).map(|pair| pair.iter().map(|one| one.entry_count()).sum());
+        let least = sizes.enumerate().min_by_key(|(_, size): &(usize, usize)| *size);
+        let at = least.map_or(0, |(at, _)| at);
+        let (Some(older), Some(newer)) = (left.get(at), left.get(at + 1)) else { break };
+        let united = merge(older, newer, &index.plan, is_oldest && at == 0, spill)?;
+        left.splice(at..at + 2, [Arc::new(united)]);
     }
-    Ok(united)
+    let empty = || Error::new(ErrorKind::Corrupt, "completion", "there is no layer to unite");
+    left.pop().map(Arc::unwrap_or_clone).ok_or_else(empty)
 }
 
 /// Writes down which layers are on the disk.

@@ -176,7 +176,7 @@ pub(super) fn implied_facet(
         && before == NO_SET
     {
         let facet = Facet { acl: *acl, priority: weight.priority };
-        *sums.entry(facet).or_default() += i64::from(weight.count);
+        sums.add(facet, i64::from(weight.count));
     }
 }
 
@@ -188,11 +188,11 @@ pub(super) fn is_implied(
     sums: &FacetSums,
 ) -> bool {
     let (after, before) = visibility.state(state);
-    let mut sums = sums.iter().filter(|(_, count)| **count != 0);
+    let mut sums = sums.iter();
     match visibility.set(after) {
         [acl] if before == NO_SET => {
             let facet = Facet { acl: *acl, priority: weight.priority };
-            sums.next() == Some((&facet, &i64::from(weight.count))) && sums.next().is_none()
+            sums.next() == Some((facet, i64::from(weight.count))) && sums.next().is_none()
         }
         _ => sums.next().is_none(),
     }
@@ -259,6 +259,7 @@ pub(super) struct DictionaryBuilder<'a> {
     classes: ColumnWriter<'a>,
     weights: Vec<Weight>,
     class_of: HashMap<Weight, u32>,
+    last_class: u32,
     states: ColumnWriter<'a>,
     facets: FacetsBuilder<'a>,
     count: u32,
@@ -273,6 +274,7 @@ impl<'a> DictionaryBuilder<'a> {
             classes: ColumnWriter::new(folder),
             weights: Vec::new(),
             class_of: HashMap::new(),
+            last_class: 0,
             states: ColumnWriter::new(folder),
             facets: FacetsBuilder::new(folder),
             count: 0,
@@ -293,11 +295,7 @@ impl<'a> DictionaryBuilder<'a> {
         own: Option<&FacetSums>,
     ) -> Result<()> {
         self.texts.push(term)?;
-        let next = to_u32(self.weights.len());
-        let class = *self.class_of.entry(weight).or_insert(next);
-        if class == next {
-            self.weights.push(weight);
-        }
+        let class = self.class(weight);
         self.classes.push(class)?;
         self.states.push(state)?;
         if let Some(own) = own {
@@ -305,6 +303,20 @@ impl<'a> DictionaryBuilder<'a> {
         }
         self.count += 1;
         Ok(())
+    }
+
+    /// The number of a weight; that of the value before it is tried first, since neighbours are mostly alike.
+    fn class(&mut self, weight: Weight) -> u32 {
+        if self.weights.get(to_usize(self.last_class)) == Some(&weight) {
+            return self.last_class;
+        }
+        let next = to_u32(self.weights.len());
+        let class = *self.class_of.entry(weight).or_insert(next);
+        if class == next {
+            self.weights.push(weight);
+        }
+        self.last_class = class;
+        class
     }
 
     /// Ends with the later words, sorted by their text.

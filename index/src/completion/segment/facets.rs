@@ -3,7 +3,7 @@
 //! The sums over all layers tell what is left when a resource goes: which ACLs, and which highest priority. An entry
 //! that is new in its segment, with one kind of resource, needs no facets: its count and set say the same.
 
-use std::collections::BTreeMap;
+use smallvec::SmallVec;
 
 use super::section::{ArchiveReader, ArchiveWriter, Bytes, SectionWriter, SpillFolder};
 use super::section::{to_u32, to_usize, u32_at};
@@ -16,8 +16,41 @@ pub(crate) struct Facet {
     pub(crate) priority: u16,
 }
 
-/// How many resources more or less of each facet.
-pub(crate) type FacetSums = BTreeMap<Facet, i64>;
+/// How many resources more or less of each facet; mostly there is one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FacetSums(SmallVec<[(Facet, i64); 1]>);
+
+impl FacetSums {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn add(&mut self, facet: Facet, count: i64) {
+        match self.0.binary_search_by_key(&facet, |(other, _)| *other) {
+            Ok(at) => {
+                if let Some((_, sum)) = self.0.get_mut(at) {
+                    *sum = sum.saturating_add(count);
+                }
+            }
+            Err(at) => self.0.insert(at, (facet, count)),
+        }
+    }
+
+    /// The sums that are not zero, by facet.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Facet, i64)> + Clone {
+        self.0.iter().copied().filter(|(_, count)| *count != 0)
+    }
+
+    /// Whether resources went.
+    pub(crate) fn takes_away(&self) -> bool {
+        self.iter().any(|(_, count)| count < 0)
+    }
+
+    /// How many resources more or less.
+    pub(crate) fn total(&self) -> i64 {
+        self.iter().map(|(_, count)| count).sum()
+    }
+}
 
 /// ACL, priority, count, each 4 bytes.
 const FACET_NUMBERS: usize = 3;
@@ -50,7 +83,7 @@ impl Facets {
             let priority = u16::try_from(u32_at(&self.facets, at + 1)).unwrap_or_default();
             let facet = Facet { acl: u32_at(&self.facets, at), priority };
             let count = u32_at(&self.facets, at + 2).cast_signed();
-            *sums.entry(facet).or_default() += i64::from(count);
+            sums.add(facet, i64::from(count));
         }
         true
     }
@@ -92,8 +125,8 @@ impl<'a> FacetsBuilder<'a> {
     pub(super) fn push(&mut self, entry: u32, sums: &FacetSums) -> Result<()> {
         self.entries.put_u32(entry)?;
         self.starts.put_u32(to_u32(self.count))?;
-        for (facet, count) in sums.iter().filter(|(_, count)| **count != 0) {
-            let count = i32::try_from(*count).unwrap_or(i32::MAX);
+        for (facet, count) in sums.iter() {
+            let count = i32::try_from(count).unwrap_or(i32::MAX);
             self.facets.put_u32(facet.acl)?;
             self.facets.put_u32(u32::from(facet.priority))?;
             self.facets.put_u32(count.cast_unsigned())?;

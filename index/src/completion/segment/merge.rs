@@ -124,8 +124,8 @@ struct RankMaps {
     newer: Vec<u32>,
 }
 
-fn merge_dictionaries(
-    (older, newer): (&Dictionary, &Dictionary),
+fn merge_dictionaries<'d>(
+    (older, newer): (&'d Dictionary, &'d Dictionary),
     states: &mut MergedStates<'_>,
     folder: SpillFolder<'_>,
 ) -> Result<(Dictionary, RankMaps)> {
@@ -135,11 +135,19 @@ fn merge_dictionaries(
     // Later words of these come from the newer side.
     let mut in_both: Vec<bool> = Vec::with_capacity(older.len());
     let (mut at, mut at_newer) = (0, 0);
-    while at < older.len() || at_newer < newer.len() {
-        let order = match (at < older.len(), at_newer < newer.len()) {
-            (true, true) => older.texts.term(at).cmp(&newer.texts.term(at_newer)),
-            (true, false) => Ordering::Less,
-            (false, _) => Ordering::Greater,
+    let term_at = |dictionary: &'d Dictionary, rank: usize| {
+        (rank < dictionary.len()).then(|| dictionary.texts.term(rank))
+    };
+    let (mut old_term, mut new_term) = (term_at(older, 0), term_at(newer, 0));
+    loop {
+        let (order, term) = match (old_term, new_term) {
+            (Some(old), Some(new)) => match old.cmp(&new) {
+                Ordering::Less => (Ordering::Less, old),
+                order => (order, new),
+            },
+            (Some(old), None) => (Ordering::Less, old),
+            (None, Some(new)) => (Ordering::Greater, new),
+            (None, None) => break,
         };
         let from_older = order.is_le().then_some(at);
         let from_newer = order.is_ge().then_some(at_newer);
@@ -163,16 +171,18 @@ fn merge_dictionaries(
                 }
                 _ => dictionary.own_facets(place),
             };
-            builder.push(dictionary.texts.term(place), weight, state, own.as_ref())?;
+            builder.push(term, weight, state, own.as_ref())?;
         }
         if from_older.is_some() {
             maps.older.push(rank);
             in_both.push(from_newer.is_some());
             at += 1;
+            old_term = term_at(older, at);
         }
         if from_newer.is_some() {
             maps.newer.push(rank);
             at_newer += 1;
+            new_term = term_at(newer, at_newer);
         }
     }
     let from_older = SuffixCursor::new(older, |rank| {

@@ -112,6 +112,9 @@ pub(super) struct VisibilityBuilder {
     done: Visibility,
     sets: HashMap<Box<[u32]>, SetId>,
     states: HashMap<(SetId, SetId), StateId>,
+    /// The last answers: neighbours are mostly alike.
+    last_set: SetId,
+    last_state: StateId,
 }
 
 impl VisibilityBuilder {
@@ -120,6 +123,8 @@ impl VisibilityBuilder {
             done: Visibility::default(),
             sets: HashMap::new(),
             states: HashMap::new(),
+            last_set: NO_SET,
+            last_state: 0,
         };
         builder.intern_set(&[]);
         builder
@@ -127,21 +132,30 @@ impl VisibilityBuilder {
 
     /// The number of a set; sorted and without doubles.
     pub(super) fn intern_set(&mut self, set: &[u32]) -> SetId {
+        if !self.done.sets.is_empty() && self.done.set(self.last_set) == set {
+            return self.last_set;
+        }
         if let Some(id) = self.sets.get(set) {
+            self.last_set = *id;
             return *id;
         }
         let id = to_u32(self.done.sets.len());
         self.done.sets.push(set.into());
         self.sets.insert(set.into(), id);
+        self.last_set = id;
         id
     }
 
     pub(super) fn intern_state(&mut self, after: SetId, before: SetId) -> StateId {
+        if self.done.states.get(to_usize(self.last_state)) == Some(&(after, before)) {
+            return self.last_state;
+        }
         let next = to_u32(self.done.states.len());
         let id = *self.states.entry((after, before)).or_insert(next);
         if id == next {
             self.done.states.push((after, before));
         }
+        self.last_state = id;
         id
     }
 
