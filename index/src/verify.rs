@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::change_log::Entry;
+use crate::completion;
 use crate::contents_fragment::descriptor::Descriptor;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
@@ -89,7 +90,7 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
     let result = check.resources(progress);
     check.report.caught("contents", result)?;
     type Step<'a> = fn(&mut Check<'a>) -> Result<()>;
-    let steps: [(&str, Step<'_>); 8] = [
+    let steps: [(&str, Step<'_>); 9] = [
         ("descriptors", Check::descriptors),
         ("list", Check::lists),
         ("chunks", Check::chunks),
@@ -98,6 +99,7 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
         ("tombstones", Check::tombstones),
         ("change log", Check::changes),
         ("counters", Check::counters),
+        ("completion", Check::completion),
     ];
     for (place, step) in steps {
         let result = step(&mut check);
@@ -388,6 +390,18 @@ impl Check<'_> {
             faults.push(format!("change log: it ends at {}, the store is at {newest}", end - 1));
         }
         faults.into_iter().for_each(|fault| self.report.fault(fault));
+        Ok(())
+    }
+
+    /// The completion indexes are those that the resources make.
+    fn completion(&mut self) -> Result<()> {
+        if self.unreadable {
+            return Ok(());
+        }
+        let mut faults = Vec::new();
+        let compared = completion::check(self.shared, &mut |fault| faults.push(fault))?;
+        self.report.derived_keys += compared;
+        faults.into_iter().for_each(|fault| self.report.fault(format!("completion: {fault}")));
         Ok(())
     }
 

@@ -106,8 +106,8 @@ fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u
         }
         // While the stack is locked the writer cannot add to it, so that nothing falls between.
         let is_last = behind <= LAST_CHANGES_MAX;
-        let (changes, up_to) =
-            read_log(shared, space, covered, if is_last { usize::MAX } else { CHANGES_PER_LAYER })?;
+        let store = shared.store();
+        let (changes, up_to) = read_log(&store.view(), space, covered, if is_last { usize::MAX } else { CHANGES_PER_LAYER })?;
         if !changes.is_empty() || stack.layers.segments.is_empty() {
             let layer = new_layer(&index.plan, &stack.layers, &changes, up_to, None)?;
             index.push(&mut stack, layer, covered);
@@ -124,14 +124,12 @@ fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u
 }
 
 /// Changes of a space after a sequence number, with the last number that was looked at.
-fn read_log(
-    shared: &Shared,
+pub(super) fn read_log(
+    view: &View<'_>,
     space: &Space,
     after: u64,
     count_max: usize,
 ) -> Result<(Vec<FactChange>, u64)> {
-    let store = shared.store();
-    let view = store.view();
     let mut scan = view.scan(Cf::Changes, b"", &key::sequence(after.saturating_add(1)))?;
     let mut changes = Vec::new();
     let mut up_to = after;
@@ -203,12 +201,12 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
 }
 
 /// All resources that may belong to the space: their URIs begin with the template's literal.
-fn scan_of<'v>(view: &'v View<'_>, space: &Space) -> Result<crate::store::Scan<'v>> {
+pub(super) fn scan_of<'v>(view: &'v View<'_>, space: &Space) -> Result<crate::store::Scan<'v>> {
     let prefix = space.matcher.literal_prefix().as_bytes();
     view.scan(Cf::Contents, prefix, prefix)
 }
 
-fn next_resources(scan: &mut crate::store::Scan<'_>, space: &Space) -> Result<Vec<FactChange>> {
+pub(super) fn next_resources(scan: &mut crate::store::Scan<'_>, space: &Space) -> Result<Vec<FactChange>> {
     let mut changes = Vec::new();
     while changes.len() < CHANGES_PER_LAYER {
         let Some((uri, value)) = scan.item()? else { break };

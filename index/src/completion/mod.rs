@@ -6,6 +6,7 @@
 //! store (`catch_up`). A question (`query/`) is put to all layers at once. Why so: `docs/adr/0002-completion.md`.
 
 mod catch_up;
+mod check;
 mod files;
 mod fold;
 mod layers;
@@ -20,6 +21,7 @@ mod upkeep;
 pub use request::{Completion, CompletionRequest, CompletionStats, TYPED_BYTES_MAX, VALUES_MAX};
 
 pub(crate) use catch_up::{add_change, open};
+pub(crate) use check::check;
 pub(crate) use new_layer::FactChange;
 pub(crate) use plan::{Facts, Plan};
 pub(crate) use segment::Facet;

@@ -102,6 +102,27 @@ impl PairList {
         self.facets.add_to(to_u32(entry), &mut sums).then_some(sums)
     }
 
+    /// The first entry in which two lists over the same values differ.
+    pub(crate) fn difference(
+        &self,
+        other: &PairList,
+        visibility: &Visibility,
+        other_visibility: &Visibility,
+    ) -> Option<usize> {
+        if *self.contexts != *other.contexts || *self.starts != *other.starts {
+            return Some(0);
+        }
+        let acls = |list: &PairList, visibility: &Visibility, entry: usize| {
+            visibility.set(visibility.state(list.states.at(entry)).0).to_vec()
+        };
+        let is_same = |entry: &usize| {
+            self.target(*entry) == other.target(*entry)
+                && self.resource_count(*entry) == other.resource_count(*entry)
+                && acls(self, visibility, *entry) == acls(other, other_visibility, *entry)
+        };
+        (0..self.len()).find(|entry| !is_same(entry))
+    }
+
     /// Entries of one group, the best target first.
     pub(crate) fn best_first<'a>(
         &'a self,
