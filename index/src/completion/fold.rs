@@ -6,7 +6,7 @@
 //! characters one after the other, and the places where words begin can be carried over.
 
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+pub(super) use unicode_normalization::char::is_combining_mark;
 
 /// Appends a character's folded form; nothing for a mark.
 pub(super) fn fold_char(character: char, folded: &mut String) {
@@ -26,19 +26,18 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
-/// Whether a word begins at `here`, given what stands before and behind it.
+/// Whether a word begins at `here`, given the characters before and behind it, marks left out: they belong to the
+/// letter before them.
 ///
 /// A word begins after anything that is not a letter or digit, at a hump (`fooBar`, `http2Server`), and at the last
 /// capital of several (`HTTPServer`).
 pub(super) fn begins_word(before: char, here: char, behind: Option<char>) -> bool {
-    if !here.is_alphanumeric() {
-        return false;
-    }
     if !before.is_alphanumeric() {
         return true;
     }
-    here.is_uppercase()
-        && (!before.is_uppercase() || behind.is_some_and(|behind| behind.is_lowercase()))
+    let hump = before.is_lowercase() || before.is_numeric();
+    let last_capital = before.is_uppercase() && behind.is_some_and(char::is_lowercase);
+    here.is_uppercase() && (hump || last_capital)
 }
 
 #[cfg(test)]
@@ -77,7 +76,8 @@ mod tests {
         assert_eq!(starts("pandas-requests"), [7]);
         assert_eq!(starts("fooBar2Baz"), [3, 7]);
         assert_eq!(starts("HTTPServer"), [4]);
-        assert_eq!(starts("a..b"), [3]);
+        assert_eq!(starts("a..b"), [2, 3]);
+        assert_eq!(starts("with 🦀"), [5]);
         assert_eq!(starts("ABC"), [] as [usize; 0]);
         assert_eq!(starts("v2x"), [] as [usize; 0]);
     }

@@ -4,7 +4,7 @@
 //! A list is kept for each pair of a context and a target: every single other variable as context, and every leading
 //! run of the template's variables. These are the contexts for which counts are exact.
 
-use super::fold::{begins_word, fold_char};
+use super::fold::{begins_word, fold_char, is_combining_mark};
 use crate::resource::{Binding, Value};
 use crate::uri_template::{Modifier, Operator, UriTemplate};
 
@@ -307,7 +307,7 @@ impl Term {
 /// Appends the folded text to `key`; where later words begin in it.
 fn fold_with_words(text: &str, key: &mut String) -> Vec<u16> {
     let mut words = Vec::new();
-    let mut chars = text.chars().peekable();
+    let mut chars = text.chars().filter(|character| !is_combining_mark(*character)).peekable();
     let mut before = None;
     while let Some(here) = chars.next() {
         if let Some(before) = before

@@ -53,7 +53,7 @@ pub(super) fn answer<'a>(question: &Question<'a>, within: &Within<'a>) -> Result
         later.add_to(&mut found);
         if found.total < TYPOS_BELOW
             && !found.is_cut
-            && let Some(typed) = Typed::new(question.typed.folded())
+            && let Some(typed) = Typed::new(question.typed.folded(), question.typed.depth.is_some())
         {
             let near = near(question, within, &typed, &prefix_ranks, &known)?;
             near.add_to(&mut found);

@@ -47,7 +47,7 @@ fn in_classes<'a>(
         };
         rank(a).cmp(&rank(b)).then_with(|| a.order(b))
     });
-    let near = Typed::new(typed.folded());
+    let near = Typed::new(typed.folded(), typed.depth.is_some());
     let mut found = Found { is_cut: candidates.is_cut, ..Found::default() };
     let mut checks = 0;
     for class in 1..=3 {

@@ -20,6 +20,8 @@ const LOOKS_MAX: usize = 60_000;
 pub(super) struct Typed {
     chars: Vec<char>,
     edits_max: u8,
+    /// Of a path: the slashes that what is compared must have, so that typos never lead to another depth.
+    slashes: Option<usize>,
 }
 
 type Row = [u8; TYPED_CHARS_MAX + 1];
@@ -31,18 +33,20 @@ struct State {
     previous: Row,
     last: Option<char>,
     length: usize,
+    slashes: usize,
 }
 
 impl Typed {
     /// `None` where nothing is forgiven: the text is too short, or too long.
-    pub(super) fn new(folded: &str) -> Option<Typed> {
+    pub(super) fn new(folded: &str, is_path: bool) -> Option<Typed> {
         let chars: Vec<char> = folded.chars().collect();
         let edits_max = match chars.len() {
             TWO_EDITS_CHARS_MIN..=TYPED_CHARS_MAX => 2,
             ONE_EDIT_CHARS_MIN..TWO_EDITS_CHARS_MIN => 1,
             _ => return None,
         };
-        Some(Typed { chars, edits_max })
+        let slashes = chars.iter().filter(|character| **character == '/').count();
+        Some(Typed { chars, edits_max, slashes: is_path.then_some(slashes) })
     }
 
     fn start(&self) -> State {
@@ -50,7 +54,7 @@ impl Typed {
         for (distance, cell) in (0..=self.edits_max).zip(&mut row) {
             *cell = distance;
         }
-        State { row, previous: [u8::MAX; TYPED_CHARS_MAX + 1], last: None, length: 0 }
+        State { row, previous: [u8::MAX; TYPED_CHARS_MAX + 1], last: None, length: 0, slashes: 0 }
     }
 
     /// The state after one more character; `None` when no continuation can be near enough.
@@ -84,11 +88,13 @@ impl Typed {
         // A swap may still save what the row before it holds.
         let before = state.row.iter().min().copied().unwrap_or(u8::MAX);
         let alive = least <= self.edits_max || before < self.edits_max;
-        alive.then_some(State { row, previous: state.row, last: Some(character), length })
+        let slashes = state.slashes + usize::from(character == '/');
+        alive.then_some(State { row, previous: state.row, last: Some(character), length, slashes })
     }
 
     fn is_near(&self, state: &State) -> bool {
-        state.row.get(self.chars.len()).is_some_and(|distance| *distance <= self.edits_max)
+        self.slashes.is_none_or(|slashes| slashes == state.slashes)
+            && state.row.get(self.chars.len()).is_some_and(|distance| *distance <= self.edits_max)
     }
 
     /// Whether some prefix of the folded text is near enough.
@@ -219,16 +225,16 @@ mod tests {
             let edits = if typed_chars.len() >= 8 { 2 } else { 1 };
             let wanted = (0..=value_chars.len())
                 .any(|end| distance(&typed_chars, &value_chars[..end]) <= edits);
-            prop_assert_eq!(Typed::new(&typed).unwrap().matches(&value), wanted);
+            prop_assert_eq!(Typed::new(&typed, false).unwrap().matches(&value), wanted);
         }
     }
 
     #[test]
     fn short_and_long_texts_are_taken_as_they_are() {
-        assert!(Typed::new("abc").is_none());
-        assert!(Typed::new(&"x".repeat(65)).is_none());
-        assert!(Typed::new("pands").unwrap().matches("pandas-stubs"));
-        assert!(Typed::new("pnadas").unwrap().matches("pandas"));
-        assert!(!Typed::new("pnds").unwrap().matches("pandas"));
+        assert!(Typed::new("abc", false).is_none());
+        assert!(Typed::new(&"x".repeat(65), false).is_none());
+        assert!(Typed::new("pands", false).unwrap().matches("pandas-stubs"));
+        assert!(Typed::new("pnadas", false).unwrap().matches("pandas"));
+        assert!(!Typed::new("pnds", false).unwrap().matches("pandas"));
     }
 }
