@@ -154,6 +154,17 @@ impl Store {
         Ok(Store { engine: Arc::new(engine), dir })
     }
 
+    /// The same store, opened again.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn reopened(self) -> Result<Store, Box<dyn Error>> {
+        let Store { engine, dir } = self;
+        drop(engine);
+        let engine = Arc::new(open(dir.path(), Durability::Sync)?);
+        Ok(Store { engine, dir })
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.dir.path()
@@ -192,21 +203,29 @@ fn open(dir: &Path, durability: Durability) -> Result<Engine, pressmark_index::e
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): its values are part of the corpora, so it is no crate's.
-struct Random(u64);
+pub struct Random(pub u64);
 
 const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    /// The next of its numbers.
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN_RATIO);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
 
-    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        let wide = u128::from(self.next()) * (words.len() as u128);
-        let at = usize::try_from(wide >> 64).unwrap_or(0);
+    /// Below `bound`; zero when that is zero.
+    pub fn below(&mut self, bound: usize) -> usize {
+        let wide = u128::from(self.next()) * (bound as u128);
+        usize::try_from(wide >> 64).unwrap_or(0)
+    }
+
+    /// One of some words.
+    pub fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        let at = self.below(words.len());
         words.get(at).copied().unwrap_or_default()
     }
 }

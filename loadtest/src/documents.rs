@@ -99,7 +99,7 @@ fn push_sentence(text: &mut String, random: &mut Random) {
 }
 
 /// A name as simple expansion puts it into a URI (RFC 6570 section 3.2.2).
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -1,5 +1,6 @@
 //! Load for a running Pressmark, and the collections to load it with.
 //!
+//! `tuples` writes records for completion and `complete` asks for them as people type;
 //! `generate` writes a seeded collection as NDJSON for `pressmark load`, `uris` the URIs of the same
 //! collection, `read` asks for them over HTTP and reports, and `hyper` is the bare server beside which
 //! the figures are read. The tool knows Pressmark from outside only: it depends on none of its crates,
@@ -12,6 +13,9 @@ mod documents;
 mod random;
 
 mod read;
+
+mod complete;
+mod tuples;
 
 mod constant_server;
 
@@ -27,7 +31,9 @@ const EXAMPLES: &str = "Examples:
   pressmark-loadtest generate --count 100000 --out records.ndjson
   pressmark-loadtest uris --count 100000 --out uris.txt
   pressmark-loadtest read --target 127.0.0.1:7411 --uris uris.txt --zipf 1.0 --server-pid 4711
-  pressmark-loadtest read --target 127.0.0.1:7411 --uris uris.txt --rate 5000 --seconds 30";
+  pressmark-loadtest read --target 127.0.0.1:7411 --uris uris.txt --rate 5000 --seconds 30
+  pressmark-loadtest tuples --count 10000000 --out tuples.ndjson
+  pressmark-loadtest complete --count 10000000 --server-pid 4711";
 
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = EXAMPLES, max_term_width = 110)]
@@ -45,6 +51,10 @@ enum Command {
     Uris(Collection),
     /// Ask a server on this machine for resources, and report how it did
     Read(read::ReadArgs),
+    /// Write records behind a template of three variables as NDJSON, for completion
+    Tuples(TuplesArgs),
+    /// Ask a server that holds such records as people type, and for the records beside it
+    Complete(complete::CompleteArgs),
     /// Answer every request with one constant reply: the floor of what HTTP costs
     Hyper {
         /// Where to listen; a loopback address
@@ -72,6 +82,25 @@ struct Collection {
     out: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+struct TuplesArgs {
+    /// How many records
+    #[arg(long)]
+    count: u64,
+    /// The same seed gives the same collection, on every machine
+    #[arg(long, default_value_t = 7)]
+    seed: u64,
+    /// How many teams; the first is the largest by far
+    #[arg(long, default_value_t = 30)]
+    teams: usize,
+    /// Give a third of the records an ACL with one of 20 groups
+    #[arg(long)]
+    acl: bool,
+    /// The file to write; stdout when it is not given
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(code) => code,
@@ -90,6 +119,8 @@ fn run(command: Command) -> Result<ExitCode, String> {
             collection.write(|document, out| writeln!(out, "{}", document.uri))
         }
         Command::Read(args) => read::run(&args),
+        Command::Tuples(args) => args.write(),
+        Command::Complete(args) => complete::run(&args),
         Command::Hyper { listen, body_bytes } => {
             constant_server::run(loopback(listen)?, body_bytes).map(|()| ExitCode::SUCCESS)
         }
@@ -105,6 +136,21 @@ impl Collection {
         (0..self.count)
             .try_for_each(|index| {
                 line(&documents::document(self.seed, index, &self.prefix), &mut out)
+            })
+            .and_then(|()| out.flush())
+            .map_err(|error| format!("the output: {error}"))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl TuplesArgs {
+    fn write(&self) -> Result<ExitCode, String> {
+        let tuples = tuples::Tuples::new(self.seed, self.teams.max(1), self.acl);
+        let mut out = BufWriter::with_capacity(1 << 20, output(self.out.as_deref())?);
+        (0..self.count)
+            .try_for_each(|index| {
+                tuples.tuple(index).write_record(&mut out)?;
+                out.write_all(b"\n")
             })
             .and_then(|()| out.flush())
             .map_err(|error| format!("the output: {error}"))?;

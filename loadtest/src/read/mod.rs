@@ -21,8 +21,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use message::Messages;
-use pick::Picker;
-use process::Usage;
+pub(crate) use pick::Picker;
+pub(crate) use process::Usage;
 use report::Report;
 use schedule::Schedule;
 

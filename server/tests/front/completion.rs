@@ -154,6 +154,7 @@ fn typed_text_that_is_too_long_is_refused() {
     let mcp = mcp(papers(dir.path(), &[]));
     let reply = ask(&mcp, &params("name", &"x".repeat(9_000), &json!({})));
     assert_eq!(reply["error"]["code"], -32602, "{reply}");
+    assert!(!reply.to_string().contains("unknown"), "{reply}");
 }
 
 #[test]
