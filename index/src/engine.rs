@@ -47,6 +47,9 @@ pub struct EngineOptions {
     pub block_cache_bytes: usize,
     /// Memory for values that are read often, in bytes; 0: none.
     pub hot_cache_bytes: usize,
+    /// How many entries of the completion indexes are kept in memory, for each space, before they go to files; about
+    /// 100 bytes each. What is in memory is found in the change log after a crash.
+    pub completion_memory_entries: usize,
     /// When a commit is acknowledged.
     pub durability: Durability,
     /// How long entries of the change log, and tombstones, are kept; a consumer that was away longer starts from a
@@ -131,7 +134,7 @@ impl Engine {
         let store = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
         let secret = open_format(&store, data_dir)?;
         let hot = HotValues::new(options.hot_cache_bytes);
-        let completions = Completions::new(data_dir);
+        let completions = Completions::new(data_dir, options.completion_memory_entries);
         let (shared, mut state) =
             Shared::load(store, hot, completions, options.change_log_retention)?;
         let shared = Arc::new(shared);

@@ -22,6 +22,7 @@
 //! let options = EngineOptions {
 //!     block_cache_bytes: 8 << 20,
 //!     hot_cache_bytes: 1 << 20,
+//!     completion_memory_entries: 128 * 1_024,
 //!     durability: Durability::Sync,
 //!     change_log_retention: std::time::Duration::from_secs(7 * 24 * 3600),
 //!     owner: "an example".into(),

@@ -41,9 +41,13 @@ pub(crate) fn open(shared: &Shared, catalog: &SpaceCatalog) {
         }
         let index = Arc::new(index);
         completions.insert(Arc::clone(&index));
-        let newest = shared.log_range().newest;
-        let is_near = covered
-            .is_some_and(|covered| covered <= newest && newest - covered <= AT_OPEN_CHANGES_MAX);
+        let log = shared.log_range();
+        let is_near = covered.is_some_and(|covered| {
+            // What came after it must all be in the log, and be little.
+            covered.saturating_add(1) >= log.oldest
+                && covered <= log.newest
+                && log.newest - covered <= AT_OPEN_CHANGES_MAX
+        });
         let is_empty = space.resource_count() == 0;
         let caught_up = match covered {
             Some(covered) if is_near => follow_log(shared, &index, space, covered),
@@ -107,7 +111,12 @@ fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u
         // While the stack is locked the writer cannot add to it, so that nothing falls between.
         let is_last = behind <= LAST_CHANGES_MAX;
         let store = shared.store();
-        let (changes, up_to) = read_log(&store.view(), space, covered, if is_last { usize::MAX } else { CHANGES_PER_LAYER })?;
+        let (changes, up_to) = read_log(
+            &store.view(),
+            space,
+            covered,
+            if is_last { usize::MAX } else { CHANGES_PER_LAYER },
+        )?;
         if !changes.is_empty() || stack.layers.segments.is_empty() {
             let layer = new_layer(&index.plan, &stack.layers, &changes, up_to, None)?;
             index.push(&mut stack, layer, covered);
@@ -206,7 +215,10 @@ pub(super) fn scan_of<'v>(view: &'v View<'_>, space: &Space) -> Result<crate::st
     view.scan(Cf::Contents, prefix, prefix)
 }
 
-pub(super) fn next_resources(scan: &mut crate::store::Scan<'_>, space: &Space) -> Result<Vec<FactChange>> {
+pub(super) fn next_resources(
+    scan: &mut crate::store::Scan<'_>,
+    space: &Space,
+) -> Result<Vec<FactChange>> {
     let mut changes = Vec::new();
     while changes.len() < CHANGES_PER_LAYER {
         let Some((uri, value)) = scan.item()? else { break };

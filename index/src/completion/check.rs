@@ -90,11 +90,10 @@ fn make(view: &View<'_>, space: &Space, folder: &Path) -> Result<Segment> {
 }
 
 fn unite(layers: &Layers, plan: &Plan, folder: &Path) -> Result<Segment> {
-    let empty = || Error::new(ErrorKind::Corrupt, "completion", "the index has no layer");
-    let (newest, older) = layers.segments.split_last().ok_or_else(empty)?;
-    let mut united = Segment::clone(newest);
-    for (at, segment) in older.iter().enumerate().rev() {
-        united = merge(segment, &united, plan, at == 0, Some(folder))?;
+    // Beneath it an empty one, so that what is gone is dropped from a single layer, too.
+    let mut united = new_layer(plan, &Layers::default(), &[], 0, None)?;
+    for segment in &layers.segments {
+        united = merge(&united, segment, plan, true, Some(folder))?;
     }
     Ok(united)
 }

@@ -4,9 +4,11 @@
 //! A list is kept for each pair of a context and a target: every single other variable as context, and every leading
 //! run of the template's variables. These are the contexts for which counts are exact.
 
-use super::fold::{begins_word, fold_char, is_combining_mark};
+use std::borrow::Cow;
+
+use super::fold::{begins_word, fold, fold_char, is_combining_mark};
 use crate::resource::{Binding, Value};
-use crate::uri_template::{Modifier, Operator, UriTemplate};
+use crate::uri_template::{Modifier, Operator, UriTemplate, decode};
 
 /// Folders above a value of a path variable that can be completed; what lies deeper is not offered.
 pub(crate) const PATH_LEVELS_MAX: usize = 64;
@@ -28,6 +30,38 @@ struct Variable {
     name: String,
     shape: Shape,
     explodes: bool,
+    spelling: Spelling,
+}
+
+/// How a variable's values are spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// As text.
+    Plain,
+    /// As in a URI: `{+x}`, `{#x}`. People type the text that the escapes stand for.
+    Escaped,
+}
+
+impl Spelling {
+    /// What a person reads in a value, or in a segment of one. An escaped slash stays as it is: it separates nothing.
+    fn readable(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Spelling::Escaped if text.contains('%') => match decode(text) {
+                Some(decoded) if !decoded.contains('/') => Cow::Owned(decoded),
+                _ => Cow::Borrowed(text),
+            },
+            _ => Cow::Borrowed(text),
+        }
+    }
+
+    /// The folded form of typed text; of a path, of its segments.
+    pub(crate) fn fold(self, typed: &str, is_path: bool) -> String {
+        if !is_path {
+            return fold(&self.readable(typed));
+        }
+        let segments = typed.split('/').map(|segment| fold(&self.readable(segment)));
+        segments.collect::<Vec<_>>().join("/")
+    }
 }
 
 /// Which values of one variable lead to a resource together with chosen values of others.
@@ -73,7 +107,11 @@ impl Plan {
                     _ => Shape::Whole,
                 };
                 let explodes = spec.modifier == Modifier::Explode;
-                variables.push(Variable { name: spec.name.clone(), shape, explodes });
+                let spelling = match spec.operator {
+                    Operator::Reserved | Operator::Fragment => Spelling::Escaped,
+                    _ => Spelling::Plain,
+                };
+                variables.push(Variable { name: spec.name.clone(), shape, explodes, spelling });
             }
         }
         let lists = lists(variables.len());
@@ -96,6 +134,11 @@ impl Plan {
         self.variables.get(variable).is_some_and(|variable| variable.shape == Shape::Path)
     }
 
+    /// How its values are spelled.
+    pub(crate) fn spelling(&self, variable: usize) -> Spelling {
+        self.variables.get(variable).map_or(Spelling::Plain, |variable| variable.spelling)
+    }
+
     /// Whether its values are lists.
     pub(crate) fn explodes(&self, variable: usize) -> bool {
         self.variables.get(variable).is_some_and(|variable| variable.explodes)
@@ -104,9 +147,11 @@ impl Plan {
     /// What a value, as completion gives it, may stand for: a folder of a path first, then a resource's own value.
     pub(crate) fn terms_of_text(&self, variable: usize, text: &str) -> Vec<Term> {
         if !self.is_path(variable) {
-            return vec![Term::whole(text)];
+            return vec![Term::whole(text, self.spelling(variable))];
         }
-        let folder = text.strip_suffix('/').map(|path| folder_terms(path.split('/')));
+        let folder = text
+            .strip_suffix('/')
+            .map(|path| folder_terms(path.split('/'), self.spelling(variable)));
         let folder = folder.and_then(|mut terms| terms.pop()).filter(|term| *term.raw == *text);
         folder.into_iter().chain(self.leaf(variable, text)).collect()
     }
@@ -114,9 +159,9 @@ impl Plan {
     /// The term of a resource's own value.
     pub(crate) fn leaf(&self, variable: usize, text: &str) -> Option<Term> {
         if !self.is_path(variable) {
-            return Some(Term::whole(text));
+            return Some(Term::whole(text, self.spelling(variable)));
         }
-        path_terms(text.split('/')).pop().filter(|term| *term.raw == *text)
+        path_terms(text.split('/'), self.spelling(variable)).pop().filter(|term| *term.raw == *text)
     }
 
     /// The entry of a resource's own value at the depth that is completed; of a variable that is no path, itself.
@@ -127,10 +172,10 @@ impl Plan {
         depth: Option<char>,
     ) -> Option<Term> {
         match depth {
-            None => Some(Term::whole(text)),
-            Some(depth) => {
-                path_terms(text.split('/')).into_iter().find(|term| term.key.starts_with(depth))
-            }
+            None => Some(Term::whole(text, self.spelling(variable))),
+            Some(depth) => path_terms(text.split('/'), self.spelling(variable))
+                .into_iter()
+                .find(|term| term.key.starts_with(depth)),
         }
         .filter(|_| variable < self.variables.len())
     }
@@ -139,7 +184,9 @@ impl Plan {
     pub(crate) fn leads_to(&self, variable: usize, chosen: &Term, leaf: &Term) -> bool {
         chosen.is_same(leaf)
             || (self.is_path(variable)
-                && path_terms(leaf.raw.split('/')).iter().any(|term| term.is_same(chosen)))
+                && path_terms(leaf.raw.split('/'), self.spelling(variable))
+                    .iter()
+                    .any(|term| term.is_same(chosen)))
     }
 
     /// Where later words begin in the key of a path's entry.
@@ -165,7 +212,7 @@ impl Plan {
 
     /// A binding for a variable that is not chosen.
     pub(crate) fn any_binding(&self, variable: usize, text: &str) -> Option<Binding> {
-        self.binding(variable, &Term::whole(text), "")
+        self.binding(variable, &Term::whole(text, Spelling::Plain), "")
     }
 
     /// The list for a context, which is in template order; `None`: there is none.
@@ -177,7 +224,7 @@ impl Plan {
     pub(crate) fn facts(&self, bindings: &[Binding]) -> Facts {
         let terms = self.variables.iter().map(|variable| {
             let binding = bindings.iter().find(|binding| binding.name == variable.name);
-            binding.map(|binding| terms_of(&binding.value, variable.shape)).unwrap_or_default()
+            binding.map(|binding| terms_of(&binding.value, variable)).unwrap_or_default()
         });
         Facts { terms: terms.collect() }
     }
@@ -196,20 +243,21 @@ fn lists(variables: usize) -> Vec<ListShape> {
 }
 
 /// A list is offered as a path; elsewhere one text cannot stand for it. A map is never offered.
-fn terms_of(value: &Value, shape: Shape) -> Vec<Term> {
-    match (value, shape) {
-        (Value::String(text), Shape::Whole) => vec![Term::whole(text)],
-        (Value::String(text), Shape::Path) => path_terms(text.split('/')),
+fn terms_of(value: &Value, variable: &Variable) -> Vec<Term> {
+    let spelling = variable.spelling;
+    match (value, variable.shape) {
+        (Value::String(text), Shape::Whole) => vec![Term::whole(text, spelling)],
+        (Value::String(text), Shape::Path) => path_terms(text.split('/'), spelling),
         (Value::List(items), Shape::Path) => {
             // A segment that is empty or holds a slash could not be told from two.
             let readable = items.iter().position(|item| item.is_empty() || item.contains('/'));
             match readable {
-                None => path_terms(items.iter().map(String::as_str)),
-                Some(end) => folder_terms(items.iter().take(end).map(String::as_str)),
+                None => path_terms(items.iter().map(String::as_str), spelling),
+                Some(end) => folder_terms(items.iter().take(end).map(String::as_str), spelling),
             }
         }
         (Value::List(items), Shape::Whole) => match items.as_slice() {
-            [only] => vec![Term::whole(only)],
+            [only] => vec![Term::whole(only, spelling)],
             _ => Vec::new(),
         },
         (Value::Map(_), _) => Vec::new(),
@@ -217,10 +265,10 @@ fn terms_of(value: &Value, shape: Shape) -> Vec<Term> {
 }
 
 /// The folders of a path, then the path itself.
-fn path_terms<'a>(segments: impl Iterator<Item = &'a str>) -> Vec<Term> {
+fn path_terms<'a>(segments: impl Iterator<Item = &'a str>, spelling: Spelling) -> Vec<Term> {
     let mut segments = segments.peekable();
     let mut terms = Vec::new();
-    let mut path = PathText::default();
+    let mut path = PathText::new(spelling);
     while let Some(segment) = segments.next() {
         if terms.len() >= PATH_LEVELS_MAX {
             break;
@@ -231,25 +279,29 @@ fn path_terms<'a>(segments: impl Iterator<Item = &'a str>) -> Vec<Term> {
     terms
 }
 
-fn folder_terms<'a>(segments: impl Iterator<Item = &'a str>) -> Vec<Term> {
-    let mut path = PathText::default();
+fn folder_terms<'a>(segments: impl Iterator<Item = &'a str>, spelling: Spelling) -> Vec<Term> {
+    let mut path = PathText::new(spelling);
     segments.take(PATH_LEVELS_MAX).map(|segment| path.descend(segment, true)).collect()
 }
 
 /// A path that grows segment by segment.
-#[derive(Default)]
 struct PathText {
+    spelling: Spelling,
     raw: String,
     folded: String,
     depth: u32,
 }
 
 impl PathText {
+    fn new(spelling: Spelling) -> Self {
+        PathText { spelling, raw: String::new(), folded: String::new(), depth: 0 }
+    }
+
     fn descend(&mut self, segment: &str, is_folder: bool) -> Term {
         let mut key = String::with_capacity(1 + self.folded.len() + segment.len() + 1);
         key.push(depth_char(self.depth));
         key.push_str(&self.folded);
-        let words = fold_with_words(segment, &mut key);
+        let words = fold_with_words(&self.spelling.readable(segment), &mut key);
         self.raw.push_str(segment);
         if is_folder {
             self.raw.push('/');
@@ -268,9 +320,9 @@ pub(crate) fn depth_char(depth: u32) -> char {
 }
 
 impl Term {
-    pub(crate) fn whole(text: &str) -> Term {
+    pub(crate) fn whole(text: &str, spelling: Spelling) -> Term {
         let mut key = String::with_capacity(text.len());
-        let words = fold_with_words(text, &mut key);
+        let words = fold_with_words(&spelling.readable(text), &mut key);
         Term::new(key, text.to_owned(), words)
     }
 
@@ -373,6 +425,16 @@ mod tests {
         );
         assert_eq!(last_segment_start(b"\x02docs/my api/", true), 6);
         assert_eq!(last_segment_start(b"\x01docs/", true), 1);
+    }
+
+    #[test]
+    fn escapes_are_typed_as_what_they_stand_for() {
+        let facts = plan("f://d/{+path}")
+            .facts(&[binding("path", Value::String("%E6%97%A5/My%20Notes%2Fb.md".into()))]);
+        let keys: Vec<_> = facts.terms[0].iter().map(|term| &*term.key).collect();
+        assert_eq!(keys, ["\u{1}日/", "\u{2}日/my%20notes%2fb.md"]);
+        assert_eq!(&*facts.terms[0][0].raw, "%E6%97%A5/");
+        assert_eq!(Spelling::Escaped.fold("%E6%97%A5/My%20", true), "日/my ");
     }
 
     #[test]

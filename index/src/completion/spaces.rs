@@ -23,12 +23,10 @@ use crate::space::SpaceId;
 
 /// Layers up to this many entries together are united by the writer itself.
 const UNITED_BY_WRITER_MAX: usize = 2_048;
-/// From this many entries in memory on, upkeep is due.
-pub(super) const MEMORY_ENTRIES_DUE: usize = 128 * 1_024;
 /// From this many layers on, upkeep is due.
 pub(super) const LAYERS_DUE: usize = 10;
-/// From this many entries in memory on, the writer waits for upkeep.
-const MEMORY_ENTRIES_MAX: usize = 4 * MEMORY_ENTRIES_DUE;
+/// When this many times as many entries are in memory as upkeep is due for, the writer waits for it.
+const MEMORY_OVERRUN_MAX: usize = 4;
 
 /// How long that is at most for one commit: upkeep may be unable to write, and commits go on.
 const UPKEEP_WAIT: Duration = Duration::from_millis(100);
@@ -41,6 +39,8 @@ pub(crate) type SpaceChanges = HashMap<SpaceId, Vec<FactChange>>;
 pub(crate) struct Completions {
     /// `<data>/completion`.
     pub(super) folder: PathBuf,
+    /// From this many entries in memory on, upkeep is due.
+    pub(super) memory_entries: usize,
     spaces: ArcSwap<HashMap<SpaceId, Arc<SpaceIndex>>>,
     failure: Mutex<Option<String>>,
     pub(super) work: Mutex<Work>,
@@ -112,13 +112,20 @@ impl SpaceIndex {
     }
 
     /// Adds a commit's changes. Returns whether upkeep is due.
-    fn apply(&self, changes: &[FactChange], before: u64, sequence: u64) -> Result<bool> {
+    fn apply(
+        &self,
+        changes: &[FactChange],
+        (before, sequence): (u64, u64),
+        memory_entries: usize,
+    ) -> Result<bool> {
         let mut stack = self.stack.lock();
         if !stack.is_live || sequence <= stack.layers.sequence() {
             return Ok(false);
         }
         for _ in 0..UPKEEP_WAITS_MAX {
-            if stack.memory_entries() <= MEMORY_ENTRIES_MAX || stack.is_removed {
+            if stack.memory_entries() <= memory_entries.saturating_mul(MEMORY_OVERRUN_MAX)
+                || stack.is_removed
+            {
                 break;
             }
             self.stack_changed.wait_for(&mut stack, UPKEEP_WAIT);
@@ -127,7 +134,7 @@ impl SpaceIndex {
         self.push(&mut stack, segment, before);
         self.unite_small(&mut stack)?;
         self.publish(&stack);
-        Ok(stack.is_upkeep_due())
+        Ok(stack.is_upkeep_due(memory_entries))
     }
 
     /// Unites the newest layers while they are small and about the same size.
@@ -163,8 +170,8 @@ impl Stack {
             .sum()
     }
 
-    pub(super) fn is_upkeep_due(&self) -> bool {
-        self.memory_entries() >= MEMORY_ENTRIES_DUE || self.layers.segments.len() >= LAYERS_DUE
+    pub(super) fn is_upkeep_due(&self, memory_entries: usize) -> bool {
+        self.memory_entries() >= memory_entries || self.layers.segments.len() >= LAYERS_DUE
     }
 
     /// Puts one layer, or none, in the place of those from `from` to `to`.
@@ -190,9 +197,10 @@ impl Stack {
 }
 
 impl Completions {
-    pub(crate) fn new(data_dir: &Path) -> Completions {
+    pub(crate) fn new(data_dir: &Path, memory_entries: usize) -> Completions {
         Completions {
             folder: data_dir.join("completion"),
+            memory_entries: memory_entries.max(1),
             spaces: ArcSwap::default(),
             failure: Mutex::default(),
             work: Mutex::default(),
@@ -259,7 +267,7 @@ impl Completions {
         for (space, changes) in changes {
             let index = self.spaces.load().get(space).cloned();
             let Some(index) = index else { continue };
-            match index.apply(changes, before, sequence) {
+            match index.apply(changes, (before, sequence), self.memory_entries) {
                 Ok(due) => is_due |= due,
                 // It is derived: it is made anew from the store.
                 Err(_) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::catch_up;
 use super::files;
 use super::segment::{Segment, merge};
-use super::spaces::{Completions, MEMORY_ENTRIES_DUE, SpaceIndex, Stack};
+use super::spaces::{Completions, SpaceIndex, Stack};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 
@@ -52,17 +52,15 @@ impl Drop for Upkeep {
 }
 
 fn run(shared: &Shared) {
-    loop {
-        let Some(is_quiet) = wait(&shared.completions) else { break };
-        let Err(error) = keep_all(shared, is_quiet) else {
-            shared.completions.note_success();
-            continue;
-        };
-        {
-            shared.completions.note_failure(&error);
-            let mut work = shared.completions.work.lock();
-            if !work.is_closing {
-                shared.completions.work_changed.wait_for(&mut work, PAUSE);
+    while let Some(is_quiet) = wait(&shared.completions) {
+        match keep_all(shared, is_quiet) {
+            Ok(()) => shared.completions.note_success(),
+            Err(error) => {
+                shared.completions.note_failure(&error);
+                let mut work = shared.completions.work.lock();
+                if !work.is_closing {
+                    shared.completions.work_changed.wait_for(&mut work, PAUSE);
+                }
             }
         }
     }
@@ -96,7 +94,7 @@ pub(super) fn unite_some(shared: &Shared, index: &SpaceIndex, is_quiet: bool) ->
     if stack.is_removed {
         return Ok(false);
     }
-    let Some(from) = first_to_unite(&stack, is_quiet) else {
+    let Some(from) = first_to_unite(&stack, is_quiet, shared.completions.memory_entries) else {
         return Ok(false);
     };
     let run: Vec<Arc<Segment>> = stack.layers.segments.iter().skip(from).cloned().collect();
@@ -120,14 +118,14 @@ pub(super) fn unite_some(shared: &Shared, index: &SpaceIndex, is_quiet: bool) ->
 }
 
 /// The oldest layer that is to be united with all above it.
-fn first_to_unite(stack: &Stack, is_quiet: bool) -> Option<usize> {
+fn first_to_unite(stack: &Stack, is_quiet: bool, memory_entries: usize) -> Option<usize> {
     let sizes: Vec<usize> = stack.layers.segments.iter().map(|layer| layer.entry_count()).collect();
     let above = |from: usize| sizes.iter().skip(from + 1).sum::<usize>();
     let (&oldest, count) = (sizes.first()?, sizes.len());
     if is_quiet && count > 1 && above(0) > oldest / REST_SHARE {
         return Some(0);
     }
-    if !stack.is_upkeep_due() {
+    if !stack.is_upkeep_due(memory_entries) {
         return None;
     }
     let run = (0..count.saturating_sub(1))
@@ -135,7 +133,7 @@ fn first_to_unite(stack: &Stack, is_quiet: bool) -> Option<usize> {
     // Large layers in memory go to the disk even where there is nothing to unite them with.
     run.or_else(|| {
         let first = stack.infos.iter().position(|info| info.file.is_none());
-        first.filter(|_| stack.memory_entries() >= MEMORY_ENTRIES_DUE)
+        first.filter(|_| stack.memory_entries() >= memory_entries)
     })
     .or_else(|| count.checked_sub(2))
 }
@@ -149,7 +147,7 @@ fn unite(
 ) -> Result<(Segment, Option<u64>)> {
     let entries: usize = run.iter().map(|segment| segment.entry_count()).sum();
     let folder = shared.completions.folder_of(index.id);
-    let is_large = entries >= MEMORY_ENTRIES_DUE;
+    let is_large = entries >= shared.completions.memory_entries;
     let file = if is_large { Some(files::next_file(&folder)?) } else { None };
     let spill = is_large.then_some(folder.as_path());
     let united = unite_all(run, index, is_oldest, spill)?;

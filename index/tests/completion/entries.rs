@@ -8,8 +8,10 @@ use pressmark_index::uri_template::{Modifier, Operator, UriTemplate};
 pub(crate) enum Kind {
     /// Whole: `{x}`, `{?x}` and the like.
     Plain,
-    /// One segment at a time: `{+x}`, `{/x*}`.
+    /// One segment at a time: `{/x*}`.
     Path,
+    /// One segment at a time, URI-spelled: `{+x}`. What the escapes stand for is typed.
+    EscapedPath,
 }
 
 pub(crate) fn kind(template: &UriTemplate, variable: &str) -> Option<Kind> {
@@ -19,14 +21,44 @@ pub(crate) fn kind(template: &UriTemplate, variable: &str) -> Option<Kind> {
         Modifier::Explode => spec.operator == Operator::PathSegment,
         Modifier::Prefix(_) => false,
     };
-    Some(if path { Kind::Path } else { Kind::Plain })
+    let escaped = spec.operator == Operator::Reserved;
+    Some(match (path, escaped) {
+        (true, true) => Kind::EscapedPath,
+        (true, false) => Kind::Path,
+        (false, _) => Kind::Plain,
+    })
+}
+
+/// A URI-spelled path as a person reads it: escapes undone in each segment, unless that makes another slash.
+pub(crate) fn readable(kind: Kind, text: &str) -> String {
+    if kind != Kind::EscapedPath {
+        return text.to_owned();
+    }
+    let segments = text.split('/').map(|segment| match undone(segment) {
+        Some(undone) if !undone.contains('/') => undone,
+        _ => segment.to_owned(),
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+fn undone(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut pieces = text.split('%');
+    bytes.extend_from_slice(pieces.next()?.as_bytes());
+    for piece in pieces {
+        let (hex, rest) = piece.split_at_checked(2)?;
+        let is_hex = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        bytes.push(u8::from_str_radix(hex, 16).ok().filter(|_| is_hex)?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// The entry that this value has for what is typed so far; none where it ends before, or cannot be typed.
 pub(crate) fn entry(kind: Kind, value: &Value, typed: &str) -> Option<String> {
     let segments: Vec<&str> = match (kind, value) {
         (Kind::Plain, Value::String(text)) => return Some(text.clone()),
-        (Kind::Path, Value::String(text)) => text.split('/').collect(),
+        (Kind::Path | Kind::EscapedPath, Value::String(text)) => text.split('/').collect(),
         (Kind::Path, Value::List(items)) => items.iter().map(String::as_str).collect(),
         _ => return None,
     };
@@ -50,7 +82,7 @@ pub(crate) fn is_chosen(kind: Kind, value: &Value, chosen: &str) -> bool {
         Value::List(items) => items.join("/"),
         Value::Map(_) => return false,
     };
-    let below_folder = kind == Kind::Path
+    let below_folder = kind != Kind::Plain
         && chosen.ends_with('/')
         && entry(kind, value, &chosen[..chosen.len() - 1]).as_deref() == Some(chosen);
     let offered = entry(kind, value, &whole).as_deref() == Some(&whole);

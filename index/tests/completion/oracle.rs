@@ -9,7 +9,7 @@ use pressmark_index::resource::{Binding, Value};
 use pressmark_index::uri_template::UriTemplate;
 
 use crate::distance;
-use crate::entries::{Kind, entry, is_chosen, kind};
+use crate::entries::{Kind, entry, is_chosen, kind, readable};
 use crate::fold::{fold, later_words};
 
 /// Later words are looked for when there are fewer prefix matches than this.
@@ -111,7 +111,7 @@ impl Oracle {
             }
         }
         let typed = request.typed;
-        let folded = fold(typed);
+        let folded = fold(&readable(kind, typed));
         let in_class = |class: Class| {
             let mut values: Vec<String> = offered
                 .iter()
@@ -121,13 +121,13 @@ impl Oracle {
             values.sort_by_key(|value| {
                 let weight = weights[value];
                 let byte_exact = value == typed;
-                let folded_exact = fold(value) == folded;
+                let folded_exact = fold(&readable(kind, value)) == folded;
                 (
                     Reverse(byte_exact),
                     Reverse(folded_exact),
                     Reverse(weight.priority),
                     Reverse(weight.resources),
-                    fold(value).into_iter().collect::<String>().into_bytes(),
+                    fold(&readable(kind, value)).into_iter().collect::<String>().into_bytes(),
                     value.clone().into_bytes(),
                 )
             });
@@ -172,13 +172,14 @@ impl Oracle {
 
 /// The first class that an entry belongs to.
 fn class_of(kind: Kind, entry: &str, typed: &str) -> Option<Class> {
+    let (entry, typed) = (&readable(kind, entry), &readable(kind, typed));
     let (whole, wanted) = (fold(entry), fold(typed));
     if whole.starts_with(&wanted) {
         return Some(Class::Prefix);
     }
     // Of a path only the last segment has later words; what stands before it must be what is typed before.
-    let (folder, name) = if kind == Kind::Path { last_segment(entry) } else { ("", entry) };
-    let (typed_folder, begun) = if kind == Kind::Path { last_typed(typed) } else { ("", typed) };
+    let (folder, name) = if kind != Kind::Plain { last_segment(entry) } else { ("", entry.as_str()) };
+    let (typed_folder, begun) = if kind != Kind::Plain { last_typed(typed) } else { ("", typed.as_str()) };
     if fold(folder) == fold(typed_folder) {
         let begun = fold(begun);
         if later_words(name).into_iter().any(|place| fold(&name[place..]).starts_with(&begun)) {

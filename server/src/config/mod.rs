@@ -89,6 +89,8 @@ pub struct StorageConfig {
     pub block_cache_bytes: u64,
     /// Bytes of the cache of values that are read often.
     pub hot_cache_bytes: u64,
+    /// Bytes of each space's completion index that stay in memory before they go to files.
+    pub completion_memory_bytes: u64,
     /// How long changes stay in the change log, and tombstones of deleted resources with them.
     pub change_log_retention: Duration,
 }
@@ -207,6 +209,7 @@ impl Default for Config {
                 durability: Durability::Sync,
                 block_cache_bytes: 256 * quantity::MIB,
                 hot_cache_bytes: 64 * quantity::MIB,
+                completion_memory_bytes: 16 * quantity::MIB,
                 change_log_retention: quantity::days(7),
             },
             spaces: Vec::new(),

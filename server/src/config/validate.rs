@@ -110,6 +110,12 @@ fn storage(
         &mut storage.hot_cache_bytes,
         bytes_or_none,
     )?;
+    set(
+        "storage.completion_memory_bytes",
+        raw.completion_memory_bytes,
+        &mut storage.completion_memory_bytes,
+        bytes,
+    )?;
     let change_log = &mut storage.change_log_retention;
     set("storage.change_log_retention", raw.change_log_retention, change_log, duration)?;
     Ok(storage)

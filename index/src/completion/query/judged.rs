@@ -100,7 +100,7 @@ fn class_of(
     let raw = std::str::from_utf8(candidate.term.raw).ok()?;
     let is_path = typed.depth.is_some();
     let words = match typed.depth {
-        None => Term::whole(raw).words,
+        None => Term::whole(raw, question.plan.spelling(question.variable)).words,
         Some(_) => question.plan.words_of_entry(question.variable, raw, key),
     };
     let head = key.get(..last_segment_start(key.as_bytes(), is_path)).unwrap_or_default();

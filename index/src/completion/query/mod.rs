@@ -55,7 +55,9 @@ impl Shared {
             // They are being made anew: there may be more, and how many is not known.
             return Ok(Completion { has_more: true, ..Completion::default() });
         };
-        let Some(typed) = TypedText::new(request.typed, plan.is_path(variable)) else {
+        let Some(typed) =
+            TypedText::new(request.typed, plan.is_path(variable), plan.spelling(variable))
+        else {
             return Ok(Completion { total: Some(0), ..Completion::default() });
         };
         let seen = self.seen(&layers, request)?;

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use crate::completion::fold::fold;
 use crate::completion::layers::{Groups, Layers};
-use crate::completion::plan::{PATH_LEVELS_MAX, Plan, depth_char};
+use crate::completion::plan::{PATH_LEVELS_MAX, Plan, Spelling, depth_char};
 use crate::completion::segment::{Dictionary, Seen, Segment, TermRef, Weight};
 use crate::error::Result;
 
@@ -19,15 +18,15 @@ pub(super) struct TypedText<'a> {
 
 impl<'a> TypedText<'a> {
     /// `None` where no value can be that deep.
-    pub(super) fn new(raw: &'a str, is_path: bool) -> Option<TypedText<'a>> {
+    pub(super) fn new(raw: &'a str, is_path: bool, spelling: Spelling) -> Option<TypedText<'a>> {
+        let folded = spelling.fold(raw, is_path);
         if !is_path {
-            return Some(TypedText { raw, key: fold(raw), depth: None });
+            return Some(TypedText { raw, key: folded, depth: None });
         }
         let levels = raw.split('/').count();
         let depth = u32::try_from(levels - 1).ok().filter(|_| levels <= PATH_LEVELS_MAX)?;
         let depth = depth_char(depth);
-        let segments: Vec<String> = raw.split('/').map(fold).collect();
-        Some(TypedText { raw, key: format!("{depth}{}", segments.join("/")), depth: Some(depth) })
+        Some(TypedText { raw, key: format!("{depth}{folded}"), depth: Some(depth) })
     }
 
     /// Without the depth.

@@ -124,7 +124,7 @@ pub(super) fn near_ranks(
     match depth {
         None => search.visit(&root, 0, &typed.start()),
         Some(depth) if dictionary.trie.is_leaf(&root) => {
-            search.look_at(&root, 0, &typed.start(), Some(depth))
+            search.look_at(&root, 0, &typed.start(), Some(depth));
         }
         Some(depth) => {
             if let Some(node) = dictionary.trie.descend(&root, depth) {
