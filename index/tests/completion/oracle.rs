@@ -178,8 +178,10 @@ fn class_of(kind: Kind, entry: &str, typed: &str) -> Option<Class> {
         return Some(Class::Prefix);
     }
     // Of a path only the last segment has later words; what stands before it must be what is typed before.
-    let (folder, name) = if kind != Kind::Plain { last_segment(entry) } else { ("", entry.as_str()) };
-    let (typed_folder, begun) = if kind != Kind::Plain { last_typed(typed) } else { ("", typed.as_str()) };
+    let (folder, name) =
+        if kind != Kind::Plain { last_segment(entry) } else { ("", entry.as_str()) };
+    let (typed_folder, begun) =
+        if kind != Kind::Plain { last_typed(typed) } else { ("", typed.as_str()) };
     if fold(folder) == fold(typed_folder) {
         let begun = fold(begun);
         if later_words(name).into_iter().any(|place| fold(&name[place..]).starts_with(&begun)) {

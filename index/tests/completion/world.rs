@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pressmark_index::access::Access;
 use pressmark_index::completion::{Completion, CompletionRequest};
-use pressmark_index::engine::Engine;
+use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::error::ErrorKind;
 use pressmark_index::mutation::Mutation;
 use pressmark_index::resource::{Address, Binding, Resource, Value};
@@ -113,7 +113,7 @@ impl World {
     pub(crate) fn new(templates: &[&str]) -> World {
         let folder = tempfile::tempdir().unwrap();
         let mut world = World { engine: None, oracles: Vec::new(), folder };
-        world.engine = Some(common::open(&world.data_dir()));
+        world.engine = Some(open(&world.data_dir()));
         for (at, template) in templates.iter().enumerate() {
             world.oracles.push(Oracle::new(&format!("space-{at}"), template));
             world.add_space(at);
@@ -159,7 +159,7 @@ impl World {
 
     pub(crate) fn reopen(&mut self) {
         self.engine = None;
-        self.engine = Some(common::open(&self.data_dir()));
+        self.engine = Some(open(&self.data_dir()));
     }
 
     /// Asks both. An answer whose exactness is left open must still be right in what it says.
@@ -196,6 +196,12 @@ fn check_open(found: &Completion, wanted: &Completion, candidates: &[String], co
     if found.total.is_some() {
         assert_eq!(found.total, wanted.total, "{found:?}\n{wanted:?}\n{context}");
     }
+}
+
+/// So little memory that segments go to files and are united all the time.
+fn open(data_dir: &std::path::Path) -> Engine {
+    let options = EngineOptions { completion_memory_entries: 24, ..common::options() };
+    Engine::open(data_dir, &options).unwrap()
 }
 
 /// A binding to a string.
