@@ -26,7 +26,7 @@ use crate::space::{SpaceId, SpaceSettings};
 use crate::store::codec::Reader;
 use crate::store::key::{self, meta};
 use crate::store::value::read_visibility;
-use crate::store::{Cf, Store};
+use crate::store::{Cf, Opened, Store};
 use crate::verify::{self, VerifyReport};
 use crate::writer::{Done, Durability, Prepared, Work, Writer};
 
@@ -103,7 +103,8 @@ pub enum Committed {
 }
 
 impl Engine {
-    /// Opens the data directory, or makes it.
+    /// Opens the data directory, or makes it. A store whose disk is full or takes no writes is opened all the same:
+    /// reads are served, and [`Engine::health`] says why commits are refused until writing works again.
     ///
     /// # Errors
     /// `Locked` when another process owns it, `UnknownFormat` when a newer program wrote it, `Corrupt`, `Io`.
@@ -120,13 +121,21 @@ impl Engine {
             .with_source(source)
         })?;
         let lock = DataDirLock::acquire(data_dir, &options.owner)?;
-        let store = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
+        let mut recovery = Recovery::new(data_dir, options.change_log_retention);
+        let opened = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
+        let (store, fault) = match opened {
+            Opened::Writable(store) => (store, None),
+            Opened::ReadOnly(store, fault) => (store, Some(fault)),
+        };
         let secret = open_format(&store, data_dir)?;
         let hot = HotValues::new(options.hot_cache_bytes);
         let (shared, mut state) = Shared::load(store, hot, options.change_log_retention)?;
         let shared = Arc::new(shared);
+        if let Some(fault) = fault {
+            shared.refuse_writes(&fault);
+            recovery.begin_read_only();
+        }
         finish_removals(&shared, &mut state);
-        let recovery = Recovery::new(data_dir, options.change_log_retention);
         let writer = Writer::start(&shared, state, recovery, options.durability)?;
         Ok(Engine { writer, shared, secret, _lock: lock })
     }
@@ -374,6 +383,14 @@ impl Engine {
             cache_bytes: self.shared.store().cache_bytes(),
             hot_values: self.shared.hot.size(),
         })
+    }
+
+    /// Makes writing very many records cheaper and reading dearer, until the engine is dropped or has to recover.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn tune_for_bulk_load(&self) -> Result<()> {
+        self.shared.store().tune_for_bulk_load()
     }
 
     /// Brings all that is in memory into tables.
