@@ -1,8 +1,8 @@
 //! Load for a running Pressmark, and the collections to load it with.
 //!
 //! `generate` writes a seeded collection as NDJSON for `pressmark load`, `uris` the URIs of the same
-//! collection, `read` asks for them over HTTP and reports, and `hyper` is the bare server beside which
-//! the figures are read. The tool knows Pressmark from outside only: it depends on none of its crates,
+//! collection, `read` asks for them over HTTP and reports, `list` walks the whole list, and `hyper` is the
+//! bare server beside which the figures are read. The tool knows Pressmark from outside only: it depends on none of its crates,
 //! so it can measure any server that speaks the protocol. The benches have a generator of their own,
 //! since they hand the engine values and not lines; the two need not agree.
 
@@ -11,6 +11,9 @@
 mod documents;
 mod random;
 
+mod list;
+mod message;
+mod process;
 mod read;
 
 mod constant_server;
@@ -27,7 +30,8 @@ const EXAMPLES: &str = "Examples:
   pressmark-loadtest generate --count 100000 --out records.ndjson
   pressmark-loadtest uris --count 100000 --out uris.txt
   pressmark-loadtest read --target 127.0.0.1:7411 --uris uris.txt --zipf 1.0 --server-pid 4711
-  pressmark-loadtest read --target 127.0.0.1:7411 --uris uris.txt --rate 5000 --seconds 30";
+  pressmark-loadtest read --target 127.0.0.1:7411 --uris uris.txt --rate 5000 --seconds 30
+  pressmark-loadtest list --target 127.0.0.1:7411 --server-pid 4711";
 
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = EXAMPLES, max_term_width = 110)]
@@ -45,6 +49,8 @@ enum Command {
     Uris(Collection),
     /// Ask a server on this machine for resources, and report how it did
     Read(read::ReadArgs),
+    /// Walk every page of a server's `resources/list`, and report how it did
+    List(list::ListArgs),
     /// Answer every request with one constant reply: the floor of what HTTP costs
     Hyper {
         /// Where to listen; a loopback address
@@ -90,6 +96,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
             collection.write(|document, out| writeln!(out, "{}", document.uri))
         }
         Command::Read(args) => read::run(&args),
+        Command::List(args) => list::run(&args),
         Command::Hyper { listen, body_bytes } => {
             constant_server::run(loopback(listen)?, body_bytes).map(|()| ExitCode::SUCCESS)
         }
