@@ -246,7 +246,7 @@ mod tests {
         let ms = Duration::from_millis;
         assert_eq!(tenths(&[]), []);
         assert_eq!(tenths(&[ms(2)]), [ms(2)]);
-        let pages: Vec<_> = (0..20).map(|number| ms(number)).collect();
+        let pages: Vec<_> = (0..20).map(ms).collect();
         let means = tenths(&pages);
         assert_eq!(means.len(), 10);
         assert_eq!(means.first(), Some(&Duration::from_micros(500)));
