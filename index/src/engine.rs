@@ -385,12 +385,12 @@ impl Engine {
         })
     }
 
-    /// Makes writing very many records cheaper and reading dearer, until the engine is dropped or has to recover.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub fn tune_for_bulk_load(&self) -> Result<()> {
-        self.shared.store().tune_for_bulk_load()
+    /// Makes writing very many records cheaper and reading dearer, until the engine is dropped or has to recover. Where
+    /// that cannot be, on a full disk for one, all works as it does otherwise.
+    pub fn tune_for_bulk_load(&self) {
+        if self.shared.refusal().is_none() {
+            self.shared.store().tune_for_bulk_load();
+        }
     }
 
     /// Brings all that is in memory into tables.
