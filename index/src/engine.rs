@@ -28,7 +28,7 @@ use crate::space::{SpaceId, SpaceSettings};
 use crate::store::codec::Reader;
 use crate::store::key::{self, meta};
 use crate::store::value::read_visibility;
-use crate::store::{Cf, Store};
+use crate::store::{Cf, Opened, Store};
 use crate::verify::{self, VerifyReport};
 use crate::writer::{Done, Durability, Prepared, Work, Writer};
 
@@ -114,7 +114,8 @@ pub enum Committed {
 }
 
 impl Engine {
-    /// Opens the data directory, or makes it.
+    /// Opens the data directory, or makes it. A store whose disk is full or takes no writes is opened all the same:
+    /// reads are served, and [`Engine::health`] says why commits are refused until writing works again.
     ///
     /// # Errors
     /// `Locked` when another process owns it, `UnknownFormat` when a newer program wrote it, `Corrupt`, `Io`.
@@ -131,17 +132,25 @@ impl Engine {
             .with_source(source)
         })?;
         let lock = DataDirLock::acquire(data_dir, &options.owner)?;
-        let store = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
+        let mut recovery = Recovery::new(data_dir, options.change_log_retention);
+        let opened = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
+        let (store, fault) = match opened {
+            Opened::Writable(store) => (store, None),
+            Opened::ReadOnly(store, fault) => (store, Some(fault)),
+        };
         let secret = open_format(&store, data_dir)?;
         let hot = HotValues::new(options.hot_cache_bytes);
         let completions = Completions::new(data_dir, options.completion_memory_entries);
         let (shared, mut state) =
             Shared::load(store, hot, completions, options.change_log_retention)?;
         let shared = Arc::new(shared);
+        if let Some(fault) = fault {
+            shared.refuse_writes(&fault);
+            recovery.begin_read_only();
+        }
         finish_removals(&shared, &mut state);
         completion::open(&shared, &shared.catalog());
         let upkeep = Upkeep::start(&shared)?;
-        let recovery = Recovery::new(data_dir, options.change_log_retention);
         let writer = Writer::start(&shared, state, recovery, options.durability)?;
         Ok(Engine { writer, _upkeep: upkeep, shared, secret, _lock: lock })
     }
@@ -389,6 +398,14 @@ impl Engine {
             hot_values: self.shared.hot.size(),
             completion: self.shared.completions.stats(),
         })
+    }
+
+    /// Makes writing very many records cheaper and reading dearer, until the engine is dropped or has to recover. Where
+    /// that cannot be, on a full disk for one, all works as it does otherwise.
+    pub fn tune_for_bulk_load(&self) {
+        if self.shared.refusal().is_none() {
+            self.shared.store().tune_for_bulk_load();
+        }
     }
 
     /// Brings all that is in memory into tables.

@@ -8,7 +8,7 @@
 //! do so under the stripe's lock, so whichever comes second sees the other.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use quick_cache::Weighter;
@@ -44,15 +44,21 @@ impl Weighter<Box<str>, Arc<HotValue>> for ByBytes {
 const STRIPES: usize = 64;
 /// A value larger than this is not kept: copying it costs more than finding it.
 pub(crate) const HOT_VALUE_BYTES_MAX: usize = 16 * 1024;
-/// One in so many misses is offered to the cache: what is read often comes in all the same, and what is read once
-/// rarely costs the copy.
+/// Once the cache is full, one in so many misses is offered to it: what is read often comes in all the same, and what
+/// is read once rarely costs the copy.
 const OFFERED_ONE_IN: u64 = 4;
+/// The weight is summed up over the cache's locks, so that only one in so many insertions looks whether it is full.
+const WEIGHED_ONE_IN: u64 = 64;
 
 /// The cache.
 pub(crate) struct HotValues {
     cache: Cache<Box<str>, Arc<HotValue>, ByBytes>,
     stripes: Box<[Mutex<()>]>,
+    bytes_max: u64,
     misses: AtomicU64,
+    insertions: AtomicU64,
+    /// Seven eighths were once full: its shards do not fill evenly.
+    full: AtomicBool,
 }
 
 impl HotValues {
@@ -63,7 +69,10 @@ impl HotValues {
         HotValues {
             cache: Cache::with_weighter(entries, bytes_max, ByBytes),
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
+            bytes_max,
             misses: AtomicU64::new(0),
+            insertions: AtomicU64::new(0),
+            full: AtomicBool::new(false),
         }
     }
 
@@ -74,8 +83,9 @@ impl HotValues {
     /// Whether the miss at hand is one to offer.
     pub(crate) fn wants(&self, value_bytes: usize) -> bool {
         value_bytes <= HOT_VALUE_BYTES_MAX
-            && self.cache.capacity() > 0
-            && self.misses.fetch_add(1, Ordering::Relaxed).is_multiple_of(OFFERED_ONE_IN)
+            && self.bytes_max > 0
+            && (self.misses.fetch_add(1, Ordering::Relaxed).is_multiple_of(OFFERED_ONE_IN)
+                || !self.full.load(Ordering::Relaxed))
     }
 
     /// Keeps a value unless a commit was published since `noted`, which was read before the value was.
@@ -83,6 +93,10 @@ impl HotValues {
         let _held = self.stripe(uri).lock();
         if newest.load(Ordering::Acquire) == noted {
             self.cache.insert(uri.into(), Arc::new(value));
+            if self.insertions.fetch_add(1, Ordering::Relaxed).is_multiple_of(WEIGHED_ONE_IN) {
+                let full = self.cache.weight() >= self.bytes_max / 8 * 7;
+                self.full.fetch_or(full, Ordering::Relaxed);
+            }
         }
     }
 
@@ -97,6 +111,7 @@ impl HotValues {
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         self.cache.clear();
+        self.full.store(false, Ordering::Relaxed);
     }
 
     /// Bytes and entries that are kept.

@@ -50,10 +50,9 @@ impl DataDirLock {
             }
             Err(source) => return Err(io(source.into())),
         }
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| writeln!(file, "{owner}"))
-            .map_err(io)?;
+        // The text only helps who is refused; a full disk, which may not take it, keeps nobody from reading.
+        let _ =
+            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{owner}"));
         Ok(DataDirLock { _file: file })
     }
 }

@@ -113,10 +113,12 @@ impl Shared {
     }
 
     fn read_in_snapshot(&self, uri: &str, request: &ReadRequest<'_>) -> Result<Contents> {
+        let noted = self.newest().load(Ordering::Acquire);
         let store = self.store();
         let view = store.view();
         let catalog = self.catalog();
         if let Some(hit) = self.look_up(&view, &catalog, uri, request.access)? {
+            self.offer_hit(&hit.found, noted)?;
             return whole(&view, hit, request);
         }
         if let (base, Some(fragment)) = fragment::split(uri) {
@@ -129,6 +131,17 @@ impl Shared {
             }
         }
         folder::read(self, &view, &catalog, uri, request)?.ok_or_else(|| not_found(request.uri))
+    }
+
+    /// Offers what was read from the disk: its block may be gone from memory when it is asked for again.
+    fn offer_hit(&self, found: &FoundResource, noted: u64) -> Result<()> {
+        if self.hot.wants(found.value.len()) {
+            let (space, acl) = read_visibility(&found.value)?;
+            let bytes = (*found.value).into();
+            let hot = HotValue { space, acl, parts_at: found.parts_at, bytes };
+            self.hot.offer(&found.stored_uri, hot, noted, self.newest());
+        }
+        Ok(())
     }
 
     /// The look-up order: the normalised URI as it stands; what its variables expand to; what hosts

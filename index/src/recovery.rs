@@ -9,6 +9,8 @@
 //! 2. a read-only store is opened beside the one that failed, and readers that begin now get it;
 //! 3. the one that failed is closed, which is when its last reader has ended;
 //! 4. a writable store is opened in its place. The read-only one keeps its files until its last reader has ended.
+//!
+//! A store that cannot be opened for writing when the engine starts begins behind step 3.
 
 use std::fs::File;
 use std::io::Write;
@@ -58,6 +60,11 @@ impl Recovery {
             failed: None,
             bridged: false,
         }
+    }
+
+    /// The store could be opened only to be read: what is left is step 4.
+    pub(crate) fn begin_read_only(&mut self) {
+        self.bridged = true;
     }
 
     /// How long to wait before [`Recovery::attempt`] does something.

@@ -37,8 +37,9 @@ pub(crate) fn remove_space(
     let finished = transaction.finish()?;
     shared.write_and_publish(&store, finished, state, sync)?;
     let mut removed = 0_u64;
+    let mut from = key::list_of_space(space.id).to_vec();
     loop {
-        let uris = first_uris(&store, space.id)?;
+        let uris = next_uris(&store, space.id, &mut from)?;
         let mut transaction = Transaction::new(&store, state, now());
         for uri in &uris {
             let applied = transaction.delete(uri)?;
@@ -70,16 +71,21 @@ pub(crate) fn finish_removals(shared: &Shared, state: &mut WriterState) {
     }
 }
 
-fn first_uris(store: &Store, space: SpaceId) -> Result<Vec<String>> {
+/// The next resources of a space in the order of its list, from the key `from` on, which moves on behind them. What is
+/// before it has been deleted: to begin there again would be to pass all that was deleted so far, each time.
+fn next_uris(store: &Store, space: SpaceId, from: &mut Vec<u8>) -> Result<Vec<String>> {
     let view = store.view();
-    let prefix = key::list_of_space(space);
-    let mut scan = view.scan(Cf::List, &prefix, &prefix)?;
+    let mut scan = view.scan(Cf::List, &key::list_of_space(space), from)?;
     let mut uris = Vec::new();
     while uris.len() < REMOVED_PER_BATCH {
         let Some((list_key, _)) = scan.item()? else {
             break;
         };
         uris.push(key::decode_list(list_key)?.uri.to_owned());
+        from.clear();
+        from.extend_from_slice(list_key);
+        // The least key that comes after this one.
+        from.push(0);
         scan.advance();
     }
     Ok(uris)

@@ -276,3 +276,62 @@ fn a_full_disk_keeps_nobody_from_reading_and_is_used_again() {
     let out = String::from_utf8_lossy(&output.stdout);
     out.lines().filter(|line| line.starts_with("full disk")).for_each(tell);
 }
+
+#[test]
+fn child_that_opens_a_store_on_a_full_disk() {
+    let Some(folder) = folder() else { return };
+    let (ballast, data) = (folder.join("ballast"), folder.join("data"));
+    std::fs::write(&ballast, vec![1; BALLAST_BYTES]).unwrap();
+    let engine = open_with_space(&data, Durability::Sync);
+    let mut acknowledged = 0;
+    while try_put(&engine, large(acknowledged)).is_ok() {
+        acknowledged += 1;
+    }
+    drop(engine);
+    // What closing set free is taken too.
+    let mut filler = std::fs::File::create(folder.join("filler")).unwrap();
+    while std::io::Write::write(&mut filler, &[1; 4096]).is_ok_and(|written| written > 0) {}
+    for _ in 0..2 {
+        let engine = open(&data);
+        let health = engine.health();
+        assert!(!health.writable && health.since.is_some(), "{health:?}");
+        assert!(health.reason.is_some_and(|text| text.contains("No space left")));
+        let refused = check_error(try_put(&engine, large(0)), ErrorKind::Poisoned);
+        assert!(refused.contains("No space left") && refused.contains("reads go on"), "{refused}");
+        check_large(&engine, acknowledged);
+    }
+    let engine = open(&data);
+    std::fs::remove_file(&ballast).unwrap();
+    until("a commit is taken", || try_put(&engine, large(acknowledged)).is_ok());
+    acknowledged += 1;
+    assert!(engine.health().writable);
+    check_large(&engine, acknowledged);
+    drop(engine);
+    check_large(&open(&data), acknowledged);
+}
+
+#[test]
+fn a_store_on_a_full_disk_is_opened_for_reading_until_there_is_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = "child_that_opens_a_store_on_a_full_disk";
+    check_success(&child_on_tmpfs(TMPFS_MEBIBYTES, child, folder.path()).output().unwrap());
+}
+
+#[test]
+fn child_whose_disk_fails_when_the_store_is_opened() {
+    let Some(folder) = folder() else { return };
+    let engine = open_with_space(&folder, Durability::Sync);
+    put(&engine, text("docs", "docs://h/a", "a")).unwrap();
+    drop(engine);
+    fail("fail-sync", Some(EIO));
+    let engine = open(&folder);
+    check_refusing(&engine, "Input/output error");
+    fail("fail-sync", None);
+    until("writes are taken", || engine.health().writable);
+    check_recovered(&engine);
+}
+
+#[test]
+fn a_store_whose_disk_fails_is_opened_for_reading() {
+    run_child("child_whose_disk_fails_when_the_store_is_opened");
+}

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::random::Random;
-use crate::read::Usage;
+use crate::process::Usage;
 use crate::tuples::{TEMPLATE, Tuple, Tuples, set};
 
 const CONNECTIONS_MAX: usize = 4_096;

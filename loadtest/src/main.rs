@@ -2,8 +2,8 @@
 //!
 //! `tuples` writes records for completion and `complete` asks for them as people type;
 //! `generate` writes a seeded collection as NDJSON for `pressmark load`, `uris` the URIs of the same
-//! collection, `read` asks for them over HTTP and reports, and `hyper` is the bare server beside which
-//! the figures are read. The tool knows Pressmark from outside only: it depends on none of its crates,
+//! collection, `read` asks for them over HTTP and reports, `list` walks the whole list, and `hyper` is the
+//! bare server beside which the figures are read. The tool knows Pressmark from outside only: it depends on none of its crates,
 //! so it can measure any server that speaks the protocol. The benches have a generator of their own,
 //! since they hand the engine values and not lines; the two need not agree.
 
@@ -12,6 +12,9 @@
 mod documents;
 mod random;
 
+mod list;
+mod message;
+mod process;
 mod read;
 
 mod complete;
@@ -33,7 +36,8 @@ const EXAMPLES: &str = "Examples:
   pressmark-loadtest read --target 127.0.0.1:7411 --uris uris.txt --zipf 1.0 --server-pid 4711
   pressmark-loadtest read --target 127.0.0.1:7411 --uris uris.txt --rate 5000 --seconds 30
   pressmark-loadtest tuples --count 10000000 --out tuples.ndjson
-  pressmark-loadtest complete --count 10000000 --server-pid 4711";
+  pressmark-loadtest complete --count 10000000 --server-pid 4711
+  pressmark-loadtest list --target 127.0.0.1:7411 --server-pid 4711";
 
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = EXAMPLES, max_term_width = 110)]
@@ -55,6 +59,8 @@ enum Command {
     Tuples(TuplesArgs),
     /// Ask a server that holds such records as people type, and for the records beside it
     Complete(complete::CompleteArgs),
+    /// Walk every page of a server's `resources/list`, and report how it did
+    List(list::ListArgs),
     /// Answer every request with one constant reply: the floor of what HTTP costs
     Hyper {
         /// Where to listen; a loopback address
@@ -121,6 +127,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::Read(args) => read::run(&args),
         Command::Tuples(args) => args.write(),
         Command::Complete(args) => complete::run(&args),
+        Command::List(args) => list::run(&args),
         Command::Hyper { listen, body_bytes } => {
             constant_server::run(loopback(listen)?, body_bytes).map(|()| ExitCode::SUCCESS)
         }

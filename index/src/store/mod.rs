@@ -7,6 +7,7 @@ mod options;
 pub(crate) mod value;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rocksdb::{
@@ -25,6 +26,47 @@ pub(crate) struct Store {
     path: PathBuf,
     memory_only: ReadOptions,
     cache: rocksdb::Cache,
+    written: Written,
+}
+
+/// Which families were ever written to. The others hold nothing, and looking for a key there is spared: most
+/// stores have no aliases and no tombstones, which each record that is put would be looked for in.
+struct Written([AtomicBool; Cf::ALL.len()]);
+
+impl Written {
+    fn of(db: &DB) -> std::result::Result<Written, rocksdb::Error> {
+        let mut written = Cf::ALL.map(|_| AtomicBool::new(true));
+        for (cf, written) in Cf::ALL.into_iter().zip(&mut written) {
+            let Some(family) = db.cf_handle(cf.name()) else { continue };
+            let mut entries = 0_u64;
+            for property in [
+                "rocksdb.total-sst-files-size",
+                "rocksdb.num-entries-active-mem-table",
+                "rocksdb.num-entries-imm-mem-tables",
+            ] {
+                // What is not known counts as written.
+                let found = db.property_int_value_cf(family, property)?.unwrap_or(1);
+                entries = entries.saturating_add(found);
+            }
+            *written.get_mut() = entries > 0;
+        }
+        Ok(Written(written))
+    }
+
+    fn flag(&self, cf: Cf) -> Option<&AtomicBool> {
+        Cf::ALL.iter().zip(&self.0).find(|(known, _)| **known == cf).map(|(_, flag)| flag)
+    }
+
+    fn is(&self, cf: Cf) -> bool {
+        self.flag(cf).is_none_or(|flag| flag.load(Ordering::Acquire))
+    }
+
+    /// Before the write, so that nobody who can see it misses it.
+    fn set(&self, cf: Cf) {
+        if let Some(flag) = self.flag(cf).filter(|flag| !flag.load(Ordering::Relaxed)) {
+            flag.store(true, Ordering::Release);
+        }
+    }
 }
 
 /// As long as this is there, the store deletes no file that another one on the same folder may be reading.
@@ -45,19 +87,37 @@ pub(crate) enum InMemory<'s> {
 }
 
 impl Store {
-    /// Opens or creates the store in `path`.
-    pub(crate) fn open(path: &Path, block_cache_bytes: usize) -> Result<Store> {
+    /// Opens or creates the store in `path`. One that is there and cannot be written, since its disk is full or fails,
+    /// is opened to be read.
+    pub(crate) fn open(path: &Path, block_cache_bytes: usize) -> Result<Opened> {
         // HyperClockCache has no lock on a hit; entries here are data blocks of about 8 KiB.
         let cache = rocksdb::Cache::new_hyper_clock_cache(block_cache_bytes, 8 * 1024);
-        Store::open_with(path, cache, Mode::Writable)
+        let source = match Store::open_with(path, cache.clone(), Mode::Writable) {
+            Ok(store) => return Ok(Opened::Writable(store)),
+            Err(source) => source,
+        };
+        let fault = cannot_open(path, &source);
+        if !is_fault_of_writing(&source) {
+            return Err(fault);
+        }
+        match Store::open_with(path, cache, Mode::ReadOnly) {
+            Ok(store) => Ok(Opened::ReadOnly(store, fault)),
+            // A store that is not there yet, or one that cannot be read either.
+            Err(_) => Err(fault),
+        }
     }
 
     /// Opens the same folder again, with the same cache. [`Mode::Writable`] needs that nobody else has it open so.
     pub(crate) fn reopen(&self, mode: Mode) -> Result<Store> {
         Store::open_with(&self.path, self.cache.clone(), mode)
+            .map_err(|source| cannot_open(&self.path, &source))
     }
 
-    fn open_with(path: &Path, cache: rocksdb::Cache, mode: Mode) -> Result<Store> {
+    fn open_with(
+        path: &Path,
+        cache: rocksdb::Cache,
+        mode: Mode,
+    ) -> std::result::Result<Store, rocksdb::Error> {
         let families = Cf::ALL.map(|cf| options::column_family(cf, &cache));
         let mut database = options::database();
         let db = match mode {
@@ -67,11 +127,19 @@ impl Store {
                 database.set_max_open_files(-1);
                 DB::open_cf_descriptors_read_only(&database, path, families, false)
             }
-        }
-        .map_err(|source| cannot_open(path, source))?;
+        }?;
         let mut memory_only = ReadOptions::default();
         memory_only.set_read_tier(rocksdb::ReadTier::BlockCache);
-        Ok(Store { db, held: OnceLock::new(), path: path.to_owned(), memory_only, cache })
+        let written = Written::of(&db)?;
+        Ok(Store { db, held: OnceLock::new(), path: path.to_owned(), memory_only, cache, written })
+    }
+
+    /// Trades what reads cost against what writing very many records costs, until the store is closed.
+    pub(crate) fn tune_for_bulk_load(&self) {
+        for cf in options::BULK_FAMILIES {
+            // Settings are noted in a file, for which there may be no room. What is not tuned is slower, and no worse.
+            let _ = self.family(cf).map(|family| self.db.set_options_cf(family, &options::BULK));
+        }
     }
 
     /// Ends flushes, compactions and RocksDB's own attempts to recover; reads go on, writes fail from now on.
@@ -95,6 +163,9 @@ impl Store {
 
     /// One value, from memory or the disk.
     pub(crate) fn get(&self, cf: Cf, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>> {
+        if !self.written.is(cf) {
+            return Ok(None);
+        }
         self.db.get_pinned_cf(self.family(cf)?, key).map_err(|source| failed("read", cf, source))
     }
 
@@ -175,7 +246,23 @@ pub(crate) enum Mode {
     ReadOnly,
 }
 
-fn cannot_open(path: &Path, source: rocksdb::Error) -> Error {
+/// What an opening came to.
+pub(crate) enum Opened {
+    Writable(Store),
+    /// It can only be read; the error says why.
+    ReadOnly(Store, Error),
+}
+
+/// Whether the disk takes nothing, which need not keep anyone from reading. RocksDB gives the system's error as text
+/// only.
+fn is_fault_of_writing(source: &rocksdb::Error) -> bool {
+    let text = source.to_string();
+    ["No space left", "Disk quota exceeded", "Input/output error"]
+        .iter()
+        .any(|cause| text.contains(cause))
+}
+
+fn cannot_open(path: &Path, source: &rocksdb::Error) -> Error {
     let kind = match source.kind() {
         rocksdb::ErrorKind::Corruption => ErrorKind::Corrupt,
         _ => ErrorKind::Io,
@@ -212,6 +299,9 @@ pub(crate) struct View<'s> {
 
 impl<'s> View<'s> {
     pub(crate) fn get(&self, cf: Cf, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>> {
+        if !self.store.written.is(cf) {
+            return Ok(None);
+        }
         self.snapshot
             .get_pinned_cf(self.store.family(cf)?, key)
             .map_err(|source| failed("read", cf, source))
@@ -272,6 +362,7 @@ pub(crate) struct Batch<'s> {
 
 impl Batch<'_> {
     pub(crate) fn put(&mut self, cf: Cf, key: &[u8], value: &[u8]) -> Result<()> {
+        self.store.written.set(cf);
         self.batch.put_cf(self.store.family(cf)?, key, value);
         Ok(())
     }

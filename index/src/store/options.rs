@@ -11,8 +11,16 @@ const CHUNK_BLOB_BYTES_MIN: u64 = 32 * 1024;
 const CONTENTS_BLOB_BYTES_MIN: u64 = 512 * 1024;
 /// A memtable; two of each family may wait for their flush.
 const MEMTABLE_BYTES: usize = 32 * 1024 * 1024;
-/// All memtables together.
-const MEMTABLES_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// All memtables together; only a bulk load comes near it.
+const MEMTABLES_BYTES_MAX: usize = 512 * 1024 * 1024;
+/// The part of a memtable that is a Bloom filter: a record that is new is looked for before it is written.
+const MEMTABLE_FILTER_RATIO: f64 = 0.02;
+/// A table in which this many of so many neighbouring entries are deletions is compacted without waiting for others, so
+/// that what was deleted gives its space back.
+const DELETIONS_OF_WINDOW: usize = 16 * 1024;
+const DELETIONS_WINDOW: usize = 32 * 1024;
+/// Not by the share of all entries: a small table with a few deletions is not worth a compaction.
+const DELETIONS_RATIO: f64 = 0.0;
 /// The write-ahead log is cut, by flushing what it still holds, from this size on; opening replays at most that.
 const WAL_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// The log of the store's own doings is kept this many files long.
@@ -39,6 +47,19 @@ pub(super) fn database() -> Options {
     options
 }
 
+/// The families that grow with every record.
+pub(super) const BULK_FAMILIES: [Cf; 3] = [Cf::Contents, Cf::Descriptors, Cf::List];
+
+/// What a bulk load changes in them: memtables are larger, and compaction waits for more of them, so that each record is
+/// written anew fewer times. What reads pay for it, more tables to ask, ends with the load.
+pub(super) const BULK: [(&str, &str); 5] = [
+    ("write_buffer_size", "134217728"),
+    ("level0_file_num_compaction_trigger", "16"),
+    ("level0_slowdown_writes_trigger", "40"),
+    ("level0_stop_writes_trigger", "64"),
+    ("max_bytes_for_level_base", "1073741824"),
+];
+
 /// Settings of one column family.
 pub(super) fn column_family(cf: Cf, cache: &Cache) -> ColumnFamilyDescriptor {
     let mut table = BlockBasedOptions::default();
@@ -54,6 +75,8 @@ pub(super) fn column_family(cf: Cf, cache: &Cache) -> ColumnFamilyDescriptor {
         // Point look-ups decide these families: most asked keys are there, some are not.
         Cf::Contents | Cf::Descriptors | Cf::Aliases | Cf::Tombstones => {
             table.set_bloom_filter(10.0, false);
+            options.set_memtable_whole_key_filtering(true);
+            options.set_memtable_prefix_bloom_ratio(MEMTABLE_FILTER_RATIO);
             table.set_block_size(8 * 1024);
             // A hash index in data blocks spares the binary search of a point look-up.
             table.set_data_block_index_type(rocksdb::DataBlockIndexType::BinaryAndHash);
@@ -67,6 +90,11 @@ pub(super) fn column_family(cf: Cf, cache: &Cache) -> ColumnFamilyDescriptor {
         | Cf::Sources
         | Cf::Idempotency => table.set_block_size(16 * 1024),
     }
+    options.add_compact_on_deletion_collector_factory(
+        DELETIONS_WINDOW,
+        DELETIONS_OF_WINDOW,
+        DELETIONS_RATIO,
+    );
     if matches!(cf, Cf::Contents | Cf::Chunks) {
         options.set_enable_blob_files(true);
         options.set_min_blob_size(if cf == Cf::Chunks {

@@ -10,9 +10,9 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use super::Load;
-use super::message;
 use super::report::{Failure, Measured};
 use super::schedule::{Due, Schedule};
+use crate::message;
 use crate::random::Random;
 
 /// A connection that breaks is opened again, this many times in a run: a server that is gone is not stormed.

@@ -6,9 +6,7 @@
 //! from when it was due. That avoids what Gil Tene named coordinated omission.
 
 mod connection;
-mod message;
 mod pick;
-mod process;
 mod report;
 mod schedule;
 
@@ -18,11 +16,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use message::Messages;
+use crate::message::{Era, Messages};
+use crate::process::Usage;
 pub(crate) use pick::Picker;
-pub(crate) use process::Usage;
 use report::Report;
 use schedule::Schedule;
 
@@ -69,15 +67,6 @@ pub(crate) struct ReadArgs {
     /// Process id of the server, to report what processor time a request costs it
     #[arg(long, value_name = "PID")]
     server_pid: Option<u32>,
-}
-
-/// How requests are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Era {
-    /// Revision 2025-11-25, without a session
-    Legacy,
-    /// Revision 2026-07-28: `_meta` and mirrored headers
-    Modern,
 }
 
 /// Fails, with exit code 1, when a request did.

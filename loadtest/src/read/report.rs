@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::process::Usage;
+use crate::process::Usage;
 
 /// Latencies are kept in microseconds up to this one; longer ones count as this long.
 const LATENCY_MAX: Duration = Duration::from_secs(60);

@@ -68,6 +68,7 @@ pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Str
         .as_ref()
         .map(|path| File::create(path).map_err(|error| format!("{}: {error}", path.display())))
         .transpose()?;
+    engine.tune_for_bulk_load();
     let progress = Progress::new(&plan.files);
     let refusals = Refusals::new(&progress, arguments.errors_max, errors);
     let (counts, loaded) = load(&engine, space, &plan, &progress, &refusals);

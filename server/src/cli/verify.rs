@@ -2,19 +2,29 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use pressmark_index::verify::VerifyReport;
 
 use super::open::open_existing;
 use super::{Common, EXIT_PARTLY, Failure, chain, printed, say};
 
+/// How often a line tells how far it is where there is no terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
 pub(super) fn run(common: &Common) -> Result<ExitCode, Failure> {
     let (_, engine) = open_existing(common, "verify")?;
     let terminal = std::io::stderr().is_terminal();
+    let total: u64 = engine.spaces().spaces.iter().map(|space| space.resource_count()).sum();
+    let mut last_line = Instant::now();
     let report = engine
         .verify(&mut |resources| {
             if terminal {
-                let _ = write!(std::io::stderr().lock(), "\r{resources} resources checked");
+                let _ =
+                    write!(std::io::stderr().lock(), "\r{resources} of {total} resources checked");
+            } else if last_line.elapsed() >= LINE_INTERVAL {
+                last_line = Instant::now();
+                say(&format!("{resources} of {total} resources checked"));
             }
         })
         .map_err(|error| chain(&error))?;

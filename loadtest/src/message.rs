@@ -4,12 +4,21 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use clap::ValueEnum;
 use http_body_util::Full;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::http::request::Builder;
 use hyper::{Request, Uri};
 use serde_json::value::RawValue;
 
-use super::Era;
+/// How requests are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Era {
+    /// Revision 2025-11-25, without a session
+    Legacy,
+    /// Revision 2026-07-28: `_meta` and mirrored headers
+    Modern,
+}
 
 const META: &str = concat!(
     r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
@@ -35,25 +44,49 @@ impl Messages {
     /// A `resources/read`; `None` for a URI that no header can hold.
     pub(crate) fn resources_read(&self, number: u64, uri: &str) -> Option<Request<Full<Bytes>>> {
         let uri_text = serde_json::to_string(uri).ok()?;
+        let mut request = self.request("resources/read");
+        if self.era == Era::Modern {
+            request = request.header("mcp-name", uri);
+        }
+        let members = format!(r#""uri":{uri_text}"#);
+        request.body(self.body(number, "resources/read", &members)).ok()
+    }
+
+    /// A `resources/list` of the page behind a cursor, or of the first one; `None` for what no request can hold.
+    pub(crate) fn resources_list(
+        &self,
+        number: u64,
+        cursor: Option<&str>,
+    ) -> Option<Request<Full<Bytes>>> {
+        let members = match cursor {
+            None => String::new(),
+            Some(cursor) => format!(r#""cursor":{}"#, serde_json::to_string(cursor).ok()?),
+        };
+        self.request("resources/list").body(self.body(number, "resources/list", &members)).ok()
+    }
+
+    fn body(&self, number: u64, method: &str, members: &str) -> Full<Bytes> {
         let meta = match self.era {
             Era::Legacy => String::new(),
-            Era::Modern => format!(r#","_meta":{META}"#),
+            Era::Modern => format!(r#""_meta":{META}"#),
         };
-        let body = format!(
-            r#"{{"jsonrpc":"2.0","id":{number},"method":"resources/read","params":{{"uri":{uri_text}{meta}}}}}"#
-        );
-        let mut request = Request::post(self.endpoint.clone())
+        let comma = if members.is_empty() || meta.is_empty() { "" } else { "," };
+        Full::new(Bytes::from(format!(
+            r#"{{"jsonrpc":"2.0","id":{number},"method":"{method}","params":{{{members}{comma}{meta}}}}}"#
+        )))
+    }
+
+    fn request(&self, method: &str) -> Builder {
+        let request = Request::post(self.endpoint.clone())
             .header(HOST, &self.host)
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json, text/event-stream");
-        request = match self.era {
+        match self.era {
             Era::Legacy => request.header("mcp-protocol-version", "2025-11-25"),
-            Era::Modern => request
-                .header("mcp-protocol-version", "2026-07-28")
-                .header("mcp-method", "resources/read")
-                .header("mcp-name", uri),
-        };
-        request.body(Full::new(Bytes::from(body))).ok()
+            Era::Modern => {
+                request.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method)
+            }
+        }
     }
 }
 
@@ -84,6 +117,15 @@ mod tests {
             assert_eq!(body["id"], 5);
             assert_eq!(body["params"]["uri"], "a://b/c%20d");
             assert_eq!(body["params"]["_meta"].is_object(), era == Era::Modern);
+            for cursor in [None, Some("a\"b")] {
+                let request = messages.resources_list(6, cursor).unwrap();
+                assert!(request.headers().get("mcp-name").is_none());
+                let body = request.into_body().collect().await.unwrap().to_bytes();
+                let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+                assert_eq!(body["method"], "resources/list");
+                assert_eq!(body["params"].get("cursor").and_then(|c| c.as_str()), cursor);
+                assert_eq!(body["params"]["_meta"].is_object(), era == Era::Modern);
+            }
         }
     }
 
