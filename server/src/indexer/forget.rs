@@ -43,7 +43,7 @@ pub fn remove_dropped_spaces(engine: &Engine, plan: &Plan) -> Result<(), Error> 
 }
 
 /// Deletes what came from folders that are no longer given in spaces that stay.
-pub(super) fn forget_other_sources(engine: &Engine, plan: &Plan) -> Result<(), Error> {
+pub(crate) fn forget_other_sources(engine: &Engine, plan: &Plan) -> Result<(), Error> {
     for source_id in other_sources(engine, plan)? {
         let mut deletion = Deletion::new(engine);
         engine.each_of_source(source_id, |uri| deletion.add(uri))?;

@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
 use super::{put, refusals, scan_all, served, source, tree};
+use crate::sources::Scope;
 
 const KEY: &str =
     "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\n-----END OPENSSH PRIVATE KEY-----\n";
@@ -340,7 +341,8 @@ fn stores_are_never_served_whatever_a_pattern_says() {
     wanted.assert_eq(&served(&source, &files));
     for root in ["data", "backup", "own", "own/store"] {
         source.root = folder.path().join(root);
-        let error = source.scan(&|_| None, &mut |_| std::ops::ControlFlow::Continue(()));
+        let error =
+            source.scan(Scope::Whole, &|_| None, &mut |_| std::ops::ControlFlow::Continue(()));
         let error = error.unwrap_err().to_string();
         assert!(error.ends_with("is a store of documents that are served, not a folder to serve"));
     }
