@@ -89,7 +89,6 @@ pub(super) fn is_editor_file(name: &str) -> bool {
         || name.starts_with("~$")
         || name.starts_with(".~lock.")
         || name.starts_with(".goutputstream-")
-        || (name.len() > 1 && name.ends_with('~'))
         || name.ends_with("___jb_tmp___")
         || name.ends_with("___jb_old___")
 }

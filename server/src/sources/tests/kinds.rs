@@ -147,9 +147,10 @@ fn what_vanishes_during_the_walk_is_passed_by() {
     let mut seen = Vec::new();
     let report = source(folder.path())
         .scan(Scope::Whole, &|_| None, &mut |scanned| {
-            if let Scanned::Changed(resource) = &scanned {
-                seen.push(super::path_of(resource));
-            }
+            let Scanned::Changed(resource) = &scanned else {
+                return ControlFlow::Continue(());
+            };
+            seen.push(super::path_of(resource));
             if seen.len() == 1 {
                 fs::remove_dir_all(folder.path().join("b")).unwrap();
                 fs::remove_file(folder.path().join("d")).unwrap();

@@ -21,6 +21,30 @@ fn check(include: &[&str], exclude: &[&str], files: &[(&str, &str)], expect: &Ex
 }
 
 #[test]
+fn files_that_editors_keep_while_a_document_is_open_are_left_out() {
+    let files = [
+        (".a.md.swp", ""),
+        (".#a.md", ""),
+        (".~lock.b.odt#", ""),
+        ("~$c.docx", ""),
+        (".goutputstream-X1Y2Z3", ""),
+        ("a.md___jb_tmp___", ""),
+        ("swp", ""),
+        ("a.swp", ""),
+        ("a.md~", ""),
+    ];
+    let folder = tree(&files);
+    let mut source = source(folder.path());
+    expect![[r#"
+        a.md~
+        a.swp
+        swp"#]]
+    .assert_eq(&served(&source, &files));
+    source.include = vec![".*.swp".to_owned(), ".a.md.swp".to_owned()];
+    expect![".a.md.swp"].assert_eq(&served(&source, &files));
+}
+
+#[test]
 fn every_file_is_served_and_dot_files_are() {
     check(
         &[],

@@ -1,0 +1,6 @@
+//! Folders that change while they are served: real folders, real events, the engine's change log as the witness.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+mod cases;
+mod library;
+mod scripts;
