@@ -81,6 +81,12 @@ impl Followed {
         if self.polls_all { self.watches.watched_count() + unwatched } else { unwatched }
     }
 
+    /// Has the next comparison be due.
+    #[cfg(test)]
+    pub(super) fn poll_now(&mut self) {
+        self.next_poll = Instant::now();
+    }
+
     // === what a look came to ===
 
     /// Takes what a look at `job` came to, which took `duration`.

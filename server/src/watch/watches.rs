@@ -155,7 +155,13 @@ impl Watches {
 }
 
 /// Runs on the watcher's own thread.
-fn hear(event: notify::Result<Event>, root: &Path, place: usize, inbox: &Inbox, metrics: &Metrics) {
+pub(super) fn hear(
+    event: notify::Result<Event>,
+    root: &Path,
+    place: usize,
+    inbox: &Inbox,
+    metrics: &Metrics,
+) {
     metrics.source_events.inc();
     match event {
         Ok(event) if event.need_rescan() => {
