@@ -32,12 +32,31 @@ pub fn remove_dropped_spaces(engine: &Engine, plan: &Plan) -> Result<(), Error> 
     for space in &engine.spaces().spaces {
         let name = &space.settings.name;
         let only_folders = from_folders.get(&space.id) == Some(&space.resource_count());
+        if from_folders.contains_key(&space.id) && plan.spaces.contains(name) {
+            say_taken_over(engine, plan, name)?;
+        }
         if only_folders && !plan.spaces.contains(name) {
             let removed = engine.remove_space(name)?;
             tracing::info!(
                 "removed the space `{name}` and its documents ({removed}): its folder is no longer given"
             );
         }
+    }
+    Ok(())
+}
+
+/// Says that another folder takes over a space: from the same URIs other documents are read, which nobody may have meant.
+fn say_taken_over(engine: &Engine, plan: &Plan, space: &str) -> Result<(), Error> {
+    let known = engine.source_ids()?;
+    let sources: Vec<_> = plan.sources.iter().filter(|source| source.space == space).collect();
+    if let Some(source) = sources.first()
+        && !sources.iter().any(|source| known.contains(&source.source_id()))
+    {
+        tracing::warn!(
+            "the space `{space}` held documents of another folder, which is no longer given; its URIs now lead into {} \
+             (name another --data DIR to keep both)",
+            source.root.display()
+        );
     }
     Ok(())
 }

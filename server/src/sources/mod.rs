@@ -127,7 +127,7 @@ pub type Entries = BTreeMap<PathBuf, BTreeSet<OsString>>;
 pub enum Scope<'a> {
     /// Everything.
     Whole,
-    /// These entries; those that are folders with all beneath them.
+    /// These entries; those that are folders with all beneath them. Files among them are read even if they look as known.
     Entries(&'a Entries),
 }
 

@@ -31,8 +31,14 @@ pub(super) fn scan(
     known: &dyn Fn(&str) -> Option<Vec<u8>>,
     sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
 ) -> Result<ScanReport, SourceError> {
-    let mut walk =
-        Walk { source, source_id: source.source_id(), known, sink, report: ScanReport::default() };
+    let mut walk = Walk {
+        source,
+        source_id: source.source_id(),
+        known,
+        believes_known: true,
+        sink,
+        report: ScanReport::default(),
+    };
     // Nobody needs to know whether the sink ended the walk: it was the sink that did.
     match scope {
         Scope::Whole => {
@@ -131,6 +137,8 @@ struct Walk<'a> {
     source: &'a FolderSource,
     source_id: u64,
     known: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+    /// Whether a file that has its known fingerprint is taken to be as it was.
+    believes_known: bool,
     sink: &'a mut dyn FnMut(Scanned) -> ControlFlow<()>,
     report: ScanReport,
 }
@@ -144,7 +152,11 @@ impl Walk<'_> {
         names: &BTreeSet<OsString>,
     ) -> ControlFlow<()> {
         match root.descend_all(folder) {
-            Ok(true) => names.iter().try_for_each(|name| self.name(root, name)),
+            Ok(true) => names.iter().try_for_each(|name| {
+                // Something happened to it: a second write within one step of the file system's clock does not show.
+                self.believes_known = false;
+                self.name(root, name)
+            }),
             // A folder that is not served holds nothing.
             Ok(false) => ControlFlow::Continue(()),
             // An error is not an absence: a document must not vanish because file descriptors ran out.
@@ -230,6 +242,7 @@ impl Walk<'_> {
         let selection = entry.selection.clone();
         let (depth, data_dir) = (entry.depth + 1, entry.data_dir.clone());
         let mut below = Entry { folder, relative, depth, selection, data_dir, way, ignored };
+        self.believes_known = true;
         let flow = self.folder(&mut below);
         entry.ignored = below.ignored;
         entry.ignored.leave();
@@ -247,7 +260,9 @@ impl Walk<'_> {
             return self.refuse(path, too_large(stat.bytes, self.source.file_bytes_max));
         }
         let named = verdict == FileVerdict::ServeNamed;
-        if (self.known)(&path).is_some_and(|known| known == fingerprint(named, stat)) {
+        let is_known =
+            || (self.known)(&path).is_some_and(|known| known == fingerprint(named, stat));
+        if self.believes_known && is_known() {
             self.count(stat.bytes);
             return (self.sink)(Scanned::Unchanged { path });
         }

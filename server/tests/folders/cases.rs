@@ -162,7 +162,7 @@ fn a_file_that_cannot_be_read_stays_until_it_can() {
     let mut library = Library::new(&["docs/a.md", "docs/b/c.md"]);
     let path = library.path("docs/a.md");
     fs::write(&path, "secret for now").unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o000)).unwrap();
     let settled = library.settle().changes;
     // Who may read everything, as root may, reads this as well.
     if fs::read(&path).is_err() {

@@ -1,15 +1,15 @@
 //! The records that files become, and what is known of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 use pressmark_index::resource::{Address, Binding, Body, Value};
 
 use super::{path_of, put, records, scan_one, source, tree};
-use crate::sources::{FolderSource, Scanned, Scope, also_touched};
+use crate::sources::{Entries, FolderSource, Scanned, Scope, also_touched};
 
 #[test]
 fn a_record_says_all_that_the_file_does() {
@@ -103,6 +103,25 @@ fn only_what_changed_is_read_again() {
     fs::rename(folder.path().join("d.new"), folder.path().join("d.md")).unwrap();
     fs::remove_file(folder.path().join("e.md")).unwrap();
     assert_eq!(rescan(&source, &known), ["unchanged a%20b.md", "changed c.md", "changed d.md"]);
+}
+
+#[test]
+fn a_file_that_is_named_is_read_even_if_it_looks_as_known() {
+    let folder = tree(&[("a/b.md", "1"), ("c.md", "1")]);
+    let source = source(folder.path());
+    let known = fingerprints(&source);
+    let names = BTreeSet::from(["a".into(), "c.md".into()]);
+    let entries = Entries::from([(PathBuf::new(), names)]);
+    let (mut read, look_up) = (Vec::new(), |path: &str| known.get(path).cloned());
+    source
+        .scan(Scope::Entries(&entries), &look_up, &mut |scanned| {
+            if let Scanned::Changed(resource) = scanned {
+                read.push(path_of(&resource));
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(read, ["c.md"]);
 }
 
 #[test]
