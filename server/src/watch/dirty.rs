@@ -28,6 +28,16 @@ pub(super) enum Job {
     Entries(Entries),
 }
 
+impl Job {
+    /// Whether the job looks at what stands at `path`.
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        match self {
+            Job::Whole => true,
+            Job::Entries(entries) => is_covered(entries, path),
+        }
+    }
+}
+
 impl Dirty {
     /// Adds the entry at `path`, relative to the root; the empty path is the root itself.
     pub(super) fn add(&mut self, path: &Path) {
@@ -99,9 +109,9 @@ pub(super) fn paths_of(entries: &Entries) -> impl Iterator<Item = PathBuf> {
     entries.iter().flat_map(of_folder)
 }
 
-/// Whether the folder, or one above it, is itself an entry.
-fn is_covered(entries: &Entries, folder: &Path) -> bool {
-    folder.ancestors().any(|path| match (path.parent(), path.file_name()) {
+/// Whether what stands at `path`, or a folder above it, is an entry.
+fn is_covered(entries: &Entries, path: &Path) -> bool {
+    path.ancestors().any(|path| match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => entries.get(parent).is_some_and(|names| names.contains(name)),
         _ => false,
     })

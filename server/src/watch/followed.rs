@@ -1,7 +1,7 @@
 //! What is known of one source between two looks at it.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pressmark_index::resource_uri::{decode_path, escape_path};
@@ -20,6 +20,9 @@ const POLL_PAUSE_SHARE: u32 = 10;
 const RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 /// ... up to this.
 const RETRY_DELAY_MAX: Duration = Duration::from_secs(64);
+
+/// Paths that cannot be read and are tried again; those beyond wait for the next comparison of everything.
+const UNREADABLE_MAX: usize = 1_000;
 
 pub(super) struct Followed {
     pub(super) watches: Watches,
@@ -87,28 +90,34 @@ impl Followed {
         self.next_poll = Instant::now();
     }
 
+    /// Has the next try be due.
+    #[cfg(test)]
+    pub(super) fn retry_now(&mut self) {
+        if let Some((at, _)) = &mut self.retry {
+            *at = Instant::now();
+        }
+    }
+
     // === what a look came to ===
 
     /// Takes what a look at `job` came to, which took `duration`.
     pub(super) fn succeeded(&mut self, job: &Job, indexed: &Indexed, duration: Duration) {
         if *job == Job::Whole {
-            self.unreadable.clear();
             self.next_poll = Instant::now() + self.poll_interval.max(duration * POLL_PAUSE_SHARE);
             self.polling = false;
         }
         self.said = None;
-        self.unreadable.extend(indexed.unreadable_paths.iter().cloned());
+        self.retry = None;
+        self.unreadable.retain(|path| !job.covers(&decoded(path)));
+        let room = UNREADABLE_MAX.saturating_sub(self.unreadable.len());
+        self.unreadable.extend(indexed.unreadable_paths.iter().take(room).cloned());
         let mut again = Dirty::default();
-        for path in indexed.unreadable_paths.iter().filter_map(|path| decode_path(path)) {
-            again.add(Path::new(&path));
+        for path in &self.unreadable {
+            again.add(&decoded(path));
         }
         match again.into_job() {
             Some(job) => self.try_again(job),
-            None if self.retry.is_none() => {
-                self.retry_delay = RETRY_DELAY_MIN;
-                self.unreadable.clear();
-            }
-            None => {}
+            None => self.retry_delay = RETRY_DELAY_MIN,
         }
     }
 
@@ -207,4 +216,9 @@ impl Followed {
         }
         back
     }
+}
+
+/// The path that a scan wrote with escapes.
+fn decoded(path: &str) -> PathBuf {
+    PathBuf::from(decode_path(path).unwrap_or_else(|| path.to_owned()))
 }

@@ -84,6 +84,10 @@ impl Inbox {
         self.changed.notify_all();
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.state.lock().closed
+    }
+
     /// The job that is due among the first `source_count` sources; each waits until it is quiet, but not for long.
     pub(super) fn take_due(&self, source_count: usize) -> Option<(usize, Job)> {
         let now = Instant::now();

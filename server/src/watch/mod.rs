@@ -65,7 +65,7 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// Has the keeper look whether the shutdown has begun, and end.
+    /// Has the keeper end, now or as soon as it keeps up; a look that is under way ends when the shutdown has begun.
     pub fn wake(&self) {
         self.inbox.close();
     }
@@ -154,13 +154,13 @@ impl<'a> Keeper<'a> {
         summary
     }
 
-    /// Keeps the sources up to date until the shutdown begins and the [`Waker`] is used.
+    /// Keeps the sources up to date until the [`Waker`] is used, or the shutdown has begun at the end of a look.
     pub fn keep_up(&mut self) {
         if !self.plan.sources.iter().any(|source| source.watch) {
             return;
         }
         let mut next_tick = Instant::now() + TICK;
-        while !self.shutdown.has_begun() {
+        while !self.shutdown.has_begun() && !self.inbox.is_closed() {
             if next_tick <= Instant::now() {
                 self.tick();
                 next_tick = Instant::now() + TICK;

@@ -10,12 +10,12 @@ use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::writer::Durability;
 use tempfile::TempDir;
 
-use super::dirty::{Job, paths_of};
+use super::dirty::{Dirty, Job, paths_of};
 use super::followed::Followed;
 use super::inbox::Inbox;
 use super::watches::{Watches, hear};
 use super::{Keeper, Unsettled};
-use crate::indexer::Plan;
+use crate::indexer::{Indexed, Plan};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::shutdown::Shutdown;
@@ -162,4 +162,36 @@ fn a_nested_disk_that_goes_away_keeps_its_documents() {
     followed.attempted = source.setting().ok();
     assert_eq!(entries(followed.overdue(&source)), [PathBuf::from("disk")]);
     assert!(followed.kept().is_empty());
+}
+
+#[test]
+fn what_cannot_be_read_is_tried_again_together() {
+    let folder = TempDir::new().unwrap();
+    let source = FolderSource::new("x", folder.path());
+    let mut followed = Followed::new(&source, Watches::none(folder.path()), b"", false);
+    followed.attempted = source.setting().ok();
+    let unreadable = |paths: &[&str]| Indexed {
+        unreadable_paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+        ..Indexed::default()
+    };
+    let job = |path: &str| {
+        let mut dirty = Dirty::default();
+        dirty.add(Path::new(path));
+        dirty.into_job().unwrap()
+    };
+    let no_time = Duration::ZERO;
+    followed.succeeded(&Job::Whole, &unreadable(&["a", "b%20c/d"]), no_time);
+    followed.succeeded(&job("e"), &unreadable(&["e"]), no_time);
+    assert_eq!(followed.overdue(&source), None, "not at once");
+    followed.retry_now();
+    let wanted = ["a", "e", "b c/d"].map(PathBuf::from);
+    assert_eq!(entries(followed.overdue(&source)), wanted);
+    // One of them can be read, another one is no longer there.
+    followed.succeeded(&job("b c"), &unreadable(&[]), no_time);
+    followed.succeeded(&job("e"), &unreadable(&[]), no_time);
+    followed.retry_now();
+    assert_eq!(entries(followed.overdue(&source)), [PathBuf::from("a")]);
+    followed.succeeded(&job("a"), &unreadable(&[]), no_time);
+    followed.retry_now();
+    assert_eq!(followed.overdue(&source), None);
 }

@@ -4,4 +4,5 @@
 
 mod cases;
 mod library;
+mod overflow;
 mod scripts;
