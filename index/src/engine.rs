@@ -247,11 +247,24 @@ impl Engine {
     pub fn each_of_source(
         &self,
         source_id: u64,
+        visit: impl FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        self.each_of_source_beneath(source_id, "", visit)
+    }
+
+    /// The same for the URIs that begin with `uri_prefix`.
+    ///
+    /// # Errors
+    /// As [`Engine::each_of_source`].
+    pub fn each_of_source_beneath(
+        &self,
+        source_id: u64,
+        uri_prefix: &str,
         mut visit: impl FnMut(&str) -> Result<()>,
     ) -> Result<()> {
         let store = self.shared.store();
         let view = store.view();
-        let prefix = key::source(source_id, "");
+        let prefix = key::source(source_id, uri_prefix);
         let mut scan = view.scan(Cf::Sources, &prefix, &prefix)?;
         while let Some((source_key, _)) = scan.item()? {
             visit(key::decode_source(source_key)?.1)?;

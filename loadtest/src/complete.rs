@@ -24,8 +24,8 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::random::Random;
 use crate::process::Usage;
+use crate::random::Random;
 use crate::tuples::{TEMPLATE, Tuple, Tuples, set};
 
 const CONNECTIONS_MAX: usize = 4_096;

@@ -77,9 +77,10 @@ impl App {
         App { metrics, shutdown: Shutdown::new(), config, mcp: Arc::new(mcp) }
     }
 
-    /// Until the latch is dropped, replies about spaces say that they are stale at once.
-    pub fn unsettled(&self) -> Latch {
-        self.mcp.unsettled()
+    /// Gives latches; until each of them is dropped, replies about spaces say that they are stale at once.
+    pub fn unsettled(&self) -> impl Fn() -> Latch + Send + 'static {
+        let mcp = Arc::clone(&self.mcp);
+        move || mcp.unsettled()
     }
 
     /// Serves Streamable HTTP until the shutdown begins; open connections are drained by [`App::drain`].

@@ -1,16 +1,17 @@
-//! Brings the store to what the folders hold: scans each source, commits what changed in batches,
-//! deletes what is gone. Runs on a thread of its own while the server already answers.
+//! Brings the store to what the folders hold: scans each source, or a part of it, commits what changed in batches,
+//! deletes what is gone. Runs on a thread of its own while the server already answers; [`crate::watch`] says when.
 //!
 //! What could not be looked at stays as it was: a disk that is away, a folder that cannot be listed or a file that
 //! cannot be read says nothing about the documents in it. Only what a scan found to be gone is deleted.
 
+mod extent;
 mod forget;
 mod pass;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +22,8 @@ use pressmark_index::mutation::{Mutation, Outcome};
 
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
-use crate::sources::{FolderSource, ScanReport, SourceError};
+use crate::sources::{FolderSource, ScanReport, Scanned, Scope, Setting, SourceError};
+pub(crate) use forget::forget_other_sources;
 pub use forget::remove_dropped_spaces;
 use pass::{Pass, uri_of};
 
@@ -51,8 +53,20 @@ pub struct Summary {
     pub unreadable: u64,
 }
 
+/// What of a source is brought up to date, and what is known of it already.
+pub(crate) struct Look<'a> {
+    pub(crate) scope: Scope<'a>,
+    /// What the source's setting was when its folder was last seen whole. The folder is then known to be there, so that
+    /// an empty one has been emptied; when the setting is another at the end, nothing is deleted. `None`: not yet known.
+    pub(crate) setting: Option<&'a Setting>,
+    /// Escaped paths that are known to be away, such as nested mounts: they and all beneath them stay as they are.
+    pub(crate) kept: &'a BTreeSet<String>,
+    /// Escaped paths that cannot be read and of which it was said.
+    pub(crate) complained: &'a BTreeSet<String>,
+}
+
 /// What bringing one source up to date came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Indexed {
     /// What the scan saw.
     pub scan: ScanReport,
@@ -62,6 +76,8 @@ pub struct Indexed {
     pub deleted: u64,
     /// Records that were refused, by the engine or because an earlier source has the same path.
     pub refused: u64,
+    /// Escaped paths that could not be read, as many as are worth another try.
+    pub unreadable_paths: BTreeSet<String>,
 }
 
 /// Why a source could not be brought up to date.
@@ -91,6 +107,12 @@ pub enum IndexError {
         /// The folder.
         root: PathBuf,
     },
+    /// Another folder stands in the place of the one that was looked at.
+    #[error("{}: was replaced while it was looked at; its documents stay until it is looked at again", root.display())]
+    Replaced {
+        /// The folder.
+        root: PathBuf,
+    },
     /// The source belongs to a space that is not there.
     #[error("the source {root} belongs to the space `{space}`, which is not there")]
     NoSpace {
@@ -108,59 +130,7 @@ struct Earlier<'a> {
     root: &'a Path,
 }
 
-/// Brings all sources up to date, one after the other, then deletes what came from other folders. Ends early, between two
-/// files, when the shutdown begins.
-pub fn run(engine: &Engine, plan: &Plan, metrics: &Metrics, shutdown: &Shutdown) -> Summary {
-    let mut summary = Summary::default();
-    for (place, source) in plan.sources.iter().enumerate() {
-        let earlier: Vec<_> = plan
-            .sources
-            .iter()
-            .take(place)
-            .filter(|earlier| earlier.space == source.space)
-            .map(|earlier| Earlier { source_id: earlier.source_id(), root: &earlier.root })
-            .collect();
-        metrics.source_scans_running.inc();
-        match index_after(engine, source, &earlier, metrics, shutdown) {
-            Ok(indexed) => {
-                summary.unreadable += indexed.scan.unreadable;
-                tracing::info!(
-                    space = source.space,
-                    files = indexed.scan.files,
-                    changed = indexed.changed,
-                    deleted = indexed.deleted,
-                    refused = indexed.refused + indexed.scan.refused,
-                    unreadable = indexed.scan.unreadable,
-                    left_out = indexed.scan.left_out,
-                    "indexed {}",
-                    source.root.display()
-                );
-            }
-            Err(error) => {
-                summary.sources_failed += 1;
-                tracing::error!(
-                    "{} is not indexed: {}",
-                    source.root.display(),
-                    crate::sources::chain_text(&error)
-                );
-            }
-        }
-        metrics.source_scans_running.dec();
-        if shutdown.has_begun() {
-            return summary;
-        }
-    }
-    if summary.sources_failed > 0 {
-        // A folder may have been renamed to the one that is away; its documents stay until all of them can be seen.
-        return summary;
-    }
-    if let Err(error) = forget::forget_other_sources(engine, plan) {
-        tracing::error!("what came from folders that are no longer served is not deleted: {error}");
-    }
-    summary
-}
-
-/// Brings one source up to date.
+/// Brings one whole source up to date.
 ///
 /// # Errors
 /// When the folder cannot be read at all, or the engine refuses to write. Nothing is deleted then.
@@ -170,36 +140,65 @@ pub fn index_source(
     metrics: &Metrics,
     shutdown: &Shutdown,
 ) -> Result<Indexed, IndexError> {
-    index_after(engine, source, &[], metrics, shutdown)
+    let nothing = BTreeSet::new();
+    let look = Look { scope: Scope::Whole, setting: None, kept: &nothing, complained: &nothing };
+    let plan = Plan { sources: vec![source.clone()], ..Plan::default() };
+    Indexer { engine, plan: &plan, metrics, shutdown }.index(0, &look, &mut |_| ())
 }
 
-fn index_after(
-    engine: &Engine,
-    source: &FolderSource,
-    earlier: &[Earlier<'_>],
-    metrics: &Metrics,
-    shutdown: &Shutdown,
-) -> Result<Indexed, IndexError> {
-    let catalog = engine.spaces();
-    let space = catalog.by_name(&source.space).ok_or_else(|| IndexError::NoSpace {
-        root: source.root.display().to_string(),
-        space: source.space.clone(),
-    })?;
-    let mut pass = Pass::new(engine, Arc::clone(space), source, earlier, metrics);
-    let source_id = source.source_id();
-    let known = |path: &str| {
-        let uri = uri_of(space, path)?;
-        engine.source_fingerprint(source_id, &uri).ok().flatten()
-    };
-    let scan = source.scan(&known, &mut |scanned| {
-        pass.take(scanned);
-        if pass.has_failed() || shutdown.has_begun() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
-    pass.finish(scan, shutdown.has_begun())
+/// What all passes share.
+pub(crate) struct Indexer<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) plan: &'a Plan,
+    pub(crate) metrics: &'a Metrics,
+    pub(crate) shutdown: &'a Shutdown,
+}
+
+impl Indexer<'_> {
+    /// Brings what `look` says of the source at `place` of the plan up to date. `entering` is told of each folder, by its
+    /// path from the source's, before it is listed. Ends early, between two files, when the shutdown begins.
+    ///
+    /// # Errors
+    /// When the folder cannot be read at all, or the engine refuses to write. Nothing is deleted then.
+    pub(crate) fn index(
+        &self,
+        place: usize,
+        look: &Look<'_>,
+        entering: &mut dyn FnMut(&str),
+    ) -> Result<Indexed, IndexError> {
+        let Self { engine, plan, metrics, shutdown } = *self;
+        let Some(source) = plan.sources.get(place) else { return Ok(Indexed::default()) };
+        let earlier: Vec<_> = plan
+            .sources
+            .iter()
+            .take(place)
+            .filter(|earlier| earlier.space == source.space)
+            .map(|earlier| Earlier { source_id: earlier.source_id(), root: &earlier.root })
+            .collect();
+        let catalog = engine.spaces();
+        let space = catalog.by_name(&source.space).ok_or_else(|| IndexError::NoSpace {
+            root: source.root.display().to_string(),
+            space: source.space.clone(),
+        })?;
+        let source_id = source.source_id();
+        let known = |path: &str| {
+            let uri = uri_of(space, path)?;
+            engine.source_fingerprint(source_id, &uri).ok().flatten()
+        };
+        let mut pass = Pass::new(engine, Arc::clone(space), source, &earlier, look, metrics);
+        let scan = source.scan(look.scope, &known, &mut |scanned| {
+            if let Scanned::Folder { relative } = &scanned {
+                entering(relative);
+            }
+            pass.take(scanned);
+            if pass.has_failed() || shutdown.has_begun() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        pass.finish(scan, shutdown.has_begun())
+    }
 }
 
 /// Collects URIs and deletes them by batches, so that their number needs no memory.

@@ -3,7 +3,7 @@
 //! A request passes these modules from top to bottom: [`transport`] (bytes to one message),
 //! [`json_rpc`] (what the message is), [`mcp`] (what it asks and how its revision wants it
 //! answered), [`engine_pool`] (where work that may wait for the disk runs), and the engine.
-//! Documents come in through [`sources`] and [`loading`]; [`cli`] puts all of it together.
+//! Documents come in through [`sources`], which [`watch`] keeps up with, and [`loading`]; [`cli`] puts all of it together.
 
 #![forbid(unsafe_code)]
 
@@ -29,6 +29,7 @@ pub mod config;
 pub mod indexer;
 pub mod loading;
 pub mod sources;
+pub mod watch;
 
 pub mod app;
 pub mod cli;

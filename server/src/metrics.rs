@@ -101,6 +101,18 @@ pub struct Metrics {
     pub source_scans_running: Gauge,
     /// Files that were handed to the engine.
     pub source_files_indexed: Counter,
+    /// Folders that the system reports changes of.
+    pub source_folders_watched: Gauge,
+    /// Folders that are compared every so often, because the system does not report their changes.
+    pub source_folders_polled: Gauge,
+    /// Changes that the system reported.
+    pub source_events: Counter,
+    /// How often reports were lost and a whole source was compared for it.
+    pub source_event_overflows: Counter,
+    /// How often a source, or a part of one, was looked at because something may have changed.
+    pub source_rescans: Counter,
+    /// Seconds that the last comparison of a whole source took.
+    pub source_reconcile_seconds: Gauge<f64, AtomicU64>,
 }
 
 /// What happened to one message.
@@ -141,6 +153,12 @@ impl Metrics {
             store_writable: Gauge::default(),
             source_scans_running: Gauge::default(),
             source_files_indexed: Counter::default(),
+            source_folders_watched: Gauge::default(),
+            source_folders_polled: Gauge::default(),
+            source_events: Counter::default(),
+            source_event_overflows: Counter::default(),
+            source_rescans: Counter::default(),
+            source_reconcile_seconds: Gauge::default(),
         };
         metrics.register();
         metrics.store_writable.set(1);
@@ -202,6 +220,41 @@ impl Metrics {
             "source_files_indexed",
             "Files handed to the engine",
             self.source_files_indexed.clone(),
+        );
+        self.register_watching();
+    }
+
+    fn register_watching(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "source_folders_watched",
+            "Folders that the system reports changes of",
+            self.source_folders_watched.clone(),
+        );
+        registry.register(
+            "source_folders_polled",
+            "Folders compared every so often, since the system does not report their changes",
+            self.source_folders_polled.clone(),
+        );
+        registry.register(
+            "source_events",
+            "Changes in folders that the system reported",
+            self.source_events.clone(),
+        );
+        registry.register(
+            "source_event_overflows",
+            "Times that reports of changes were lost and a whole source was compared for it",
+            self.source_event_overflows.clone(),
+        );
+        registry.register(
+            "source_rescans",
+            "Looks at sources, or parts of them, because something may have changed",
+            self.source_rescans.clone(),
+        );
+        registry.register(
+            "source_reconcile_seconds",
+            "Time that the last comparison of a whole source took",
+            self.source_reconcile_seconds.clone(),
         );
     }
 

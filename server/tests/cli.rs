@@ -116,7 +116,7 @@ fn a_store_is_filled_and_looked_at_from_the_shell() {
         &["verify", "--data", "d"],
         &expect![[r#"
         exit 0
-        2 resources and 7 derived keys checked: 0 faults
+        2 resources and 9 derived keys checked: 0 faults
     "#]],
     );
     check(

@@ -188,6 +188,27 @@ fn a_folder_that_is_no_longer_given_goes_and_its_space_may_be_renamed() {
     }
 }
 
+#[test]
+fn a_path_that_is_away_keeps_its_documents_and_a_mistaken_one_is_refused() {
+    let folder = folder(&[("docs/a.md", ""), ("other/docs/b.md", "")]);
+    let at = folder.path();
+    let start =
+        |path: &str| pressmark(at, &["serve", path, "--data", "d", "--listen", "127.0.0.1:0"]);
+    let refused = start("dosc").output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(!at.join("d").exists(), "no store is made for a mistake");
+    serve(start("docs"), |_| ());
+    fs::rename(at.join("docs"), at.join("away")).unwrap();
+    let said = serve(start("docs"), |_| ());
+    assert!(said.contains("\n1 resources are ready"), "{said}");
+    assert!(said.contains("docs: cannot be opened"), "{said}");
+    let refused = String::from_utf8(start("dosc").output().unwrap().stderr).unwrap();
+    assert!(refused.contains("pressmark: dosc: cannot be opened"), "{refused}");
+    // Another folder of the same name takes over.
+    let said = serve(start("other/docs"), |_| ());
+    assert!(said.contains("the space `docs` held documents of another folder"), "{said}");
+}
+
 /// More folders within each other than files may be open: each level of the walk holds one.
 #[test]
 fn nothing_is_lost_when_file_descriptors_run_out() {

@@ -89,6 +89,15 @@ pub(super) fn stats(common: &Common) -> Result<ExitCode, Failure> {
     for (family, bytes) in stats.disk_bytes {
         line(&format!("bytes in {family}"), bytes.to_string())?;
     }
+    let completion = stats.completion;
+    line("completion entries", completion.entries.to_string())?;
+    line("bytes in completion", completion.disk_bytes.to_string())?;
+    if completion.spaces_behind > 0 {
+        line("spaces without it yet", completion.spaces_behind.to_string())?;
+    }
+    if let Some(failure) = completion.failure {
+        line("completion failed", failure)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -82,7 +82,7 @@ enum LogForm {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve MCP over Streamable HTTP; PATHs are folders (or files) to index
+    /// Serve MCP over Streamable HTTP; PATHs are folders (or files) to index and watch
     Serve {
         /// Folders or files; each becomes a space `docs://<name>/{+path}`
         #[arg(value_name = "PATH")]

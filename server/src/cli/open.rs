@@ -13,7 +13,7 @@ use pressmark_index::writer;
 use super::{Common, chain};
 use crate::config::{Config, DataDirEnvironment, DataDirSeed, Durability, default_data_dir};
 use crate::indexer::{self, Plan};
-use crate::sources::{self, FolderSource};
+use crate::sources::{self, FolderSource, SourceError};
 
 /// The file that is taken when none is named and there are no PATHs.
 const CONFIG_FILE: &str = "pressmark.toml";
@@ -29,6 +29,15 @@ pub(super) struct Setup {
     pub(super) sources: Vec<FolderSource>,
     /// Whether a configuration or PATHs say which folders there are.
     pub(super) folders_said: bool,
+    /// PATHs that cannot be opened now.
+    away: Vec<Away>,
+}
+
+/// A PATH that cannot be opened now: a disk that is away, or a mistake.
+struct Away {
+    source_id: u64,
+    /// What is wrong with it.
+    fault: String,
 }
 
 /// Reads the configuration and finds the data directory; opens nothing.
@@ -45,6 +54,8 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
         Some(file) => Config::load(file, &check_template).map_err(|error| chain(&error))?,
     };
     let folders = sources::folder_spaces(paths).map_err(|error| chain(&error))?;
+    let away = paths.iter().zip(&folders).filter_map(|(path, (_, source))| away(path, source));
+    let away: Vec<_> = away.collect();
     let mut spaces: Vec<_> = config.spaces.iter().map(|space| space.settings.clone()).collect();
     let mut sources = config.sources.clone();
     for (settings, source) in folders {
@@ -76,8 +87,19 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
     for source in &mut sources {
         source.data_dir = Some(data_dir.clone());
     }
+    if let Some(away) = away.first().filter(|_| !data_dir.join("store").is_dir()) {
+        // No store is made for a mistake.
+        return Err(away.fault.clone());
+    }
     let folders_said = file.is_some() || !paths.is_empty();
-    Ok(Setup { config, data_dir, spaces, sources, folders_said })
+    Ok(Setup { config, data_dir, spaces, sources, folders_said, away })
+}
+
+/// What is wrong with a PATH that cannot be opened.
+fn away(path: &Path, source: &FolderSource) -> Option<Away> {
+    let SourceError::Open { source: error, .. } = source.setting().err()? else { return None };
+    let error = SourceError::Open { path: path.to_path_buf(), source: error };
+    Some(Away { source_id: source.source_id(), fault: chain(&error) })
 }
 
 fn environment() -> Result<DataDirEnvironment, String> {
@@ -119,6 +141,11 @@ pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> 
 /// The same, and removes the spaces whose folders are no longer given: only who serves says which folders there are.
 pub(super) fn open_to_serve(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
     let engine = open_or_make(setup, command)?;
+    let known = engine.source_ids().map_err(|error| chain(&error))?;
+    if let Some(away) = setup.away.iter().find(|away| !known.contains(&away.source_id)) {
+        // Nothing ever came from there: more likely a mistake than a disk that is away.
+        return Err(away.fault.clone());
+    }
     indexer::remove_dropped_spaces(&engine, &setup.plan()).map_err(|error| chain(&error))?;
     put_spaces(setup, &engine)?;
     Ok(engine)

@@ -10,14 +10,15 @@ use pressmark_index::engine::Engine;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::open::{Setup, open_to_serve, setup};
 use super::{Common, chain, descriptors, say, try_lines};
 use crate::app::{App, CONNECTIONS_MAX};
 use crate::config;
-use crate::indexer;
 use crate::shutdown::{Drained, Shutdown};
+use crate::watch::Keeper;
 
 /// Serves over HTTP until a signal ends it.
 pub(super) fn http(
@@ -44,7 +45,7 @@ pub(super) fn http(
         say(&format!("pressmark: serving MCP at http://{bound}/mcp"));
         let indexing = index_in_background(&setup, &engine, &app, Some(bound));
         app.serve_http(listener).await;
-        finish(&app, Some(indexing)).await
+        finish(&app, indexing).await
     })
 }
 
@@ -58,8 +59,9 @@ pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, Stri
         let app = App::new(Arc::clone(&engine), setup.config.server.clone());
         end_on_signals(&app.shutdown)?;
         say(&format!("pressmark: data in {}", setup.data_dir.display()));
-        let indexing = index_in_background(&setup, &engine, &app, None);
-        let indexing = first_pass(indexing).await?;
+        let mut indexing = index_in_background(&setup, &engine, &app, None);
+        // Whether it ended, or not in time, or with a panic, which `finish` tells of.
+        let _ = tokio::time::timeout(FIRST_PASS_WAIT, &mut indexing.first_pass).await;
         let served = app.serve_stdio().await;
         let code = finish(&app, indexing).await?;
         match served {
@@ -82,25 +84,46 @@ fn runtime() -> Result<Runtime, String> {
         .map_err(|error| format!("the runtime did not start: {error}"))
 }
 
-/// Scans the sources on a thread of its own; on a terminal's side, says what can be tried then.
+/// The thread that indexes.
+struct Indexing {
+    /// Done when the folders have been brought up to date for the first time.
+    first_pass: oneshot::Receiver<()>,
+    /// Done when the thread has ended.
+    ended: JoinHandle<()>,
+}
+
+/// Brings the sources up to date and keeps them so, on a thread of its own; on a terminal's side, says what can be tried
+/// after the first pass.
 fn index_in_background(
     setup: &Setup,
     engine: &Arc<Engine>,
     app: &App,
     bound: Option<SocketAddr>,
-) -> JoinHandle<()> {
+) -> Indexing {
     let engine = Arc::clone(engine);
     let plan = setup.plan();
     let metrics = Arc::clone(&app.metrics);
     let shutdown = app.shutdown.clone();
     let unsettled = app.unsettled();
-    tokio::task::spawn_blocking(move || {
-        let summary = indexer::run(&engine, &plan, &metrics, &shutdown);
-        drop(unsettled);
+    let settling = unsettled();
+    let (passed, first_pass) = oneshot::channel();
+    let ended = tokio::task::spawn_blocking(move || {
+        let mut keeper = Keeper::new(&engine, &plan, &metrics, &shutdown, Box::new(unsettled));
+        let (waker, begun) = (keeper.waker(), shutdown.clone());
+        tokio::spawn(async move {
+            begun.begun().await;
+            waker.wake();
+        });
+        let summary = keeper.first_pass();
+        drop(settling);
+        // On HTTP nobody waits for it.
+        let _ = passed.send(());
         if let Some(bound) = bound.filter(|_| !shutdown.has_begun()) {
             try_lines::print(&engine, bound, summary);
         }
-    })
+        keeper.keep_up();
+    });
+    Indexing { first_pass, ended }
 }
 
 fn end_on_signals(shutdown: &Shutdown) -> Result<(), String> {
@@ -119,20 +142,10 @@ fn end_on_signals(shutdown: &Shutdown) -> Result<(), String> {
 /// collection is there by then. A larger one is served while it is indexed.
 const FIRST_PASS_WAIT: Duration = Duration::from_secs(1);
 
-/// Waits for the first pass, but not long; what still runs is handed back.
-async fn first_pass(mut indexing: JoinHandle<()>) -> Result<Option<JoinHandle<()>>, String> {
-    match tokio::time::timeout(FIRST_PASS_WAIT, &mut indexing).await {
-        Ok(ended) => ended.map(|()| None).map_err(|error| chain(&error)),
-        Err(_) => Ok(Some(indexing)),
-    }
-}
-
-async fn finish(app: &App, indexing: Option<JoinHandle<()>>) -> Result<ExitCode, String> {
+async fn finish(app: &App, indexing: Indexing) -> Result<ExitCode, String> {
     let drained = app.drain().await;
     // The indexer ends between two files once the shutdown has begun.
-    if let Some(indexing) = indexing {
-        indexing.await.map_err(|error| chain(&error))?;
-    }
+    indexing.ended.await.map_err(|error| chain(&error))?;
     match drained {
         Drained::Completely => {}
         Drained::Cut { tasks } => tracing::warn!(tasks, "ended before all requests were answered"),

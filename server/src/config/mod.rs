@@ -43,7 +43,7 @@ pub struct Config {
     pub storage: StorageConfig,
     /// Spaces, in the order of the file; those that only a source names come last.
     pub spaces: Vec<SpaceConfig>,
-    /// Folders that are brought up to date at each start.
+    /// Folders that are brought up to date at each start and then watched.
     pub sources: Vec<FolderSource>,
 }
 

@@ -47,7 +47,7 @@ pub struct RawConfig {
     /// A space: one template with its settings and all resources behind it. Repeatable.
     #[serde(default)]
     pub space: Vec<RawSpace>,
-    /// A folder that is brought up to date at each start. Repeatable.
+    /// A folder that is brought up to date at each start and then watched. Repeatable.
     #[serde(default)]
     pub source: Vec<RawSource>,
 }
@@ -154,4 +154,9 @@ pub struct RawSource {
     pub exclude: Vec<Spanned<String>>,
     /// Largest file, in bytes; larger ones are refused. Default: `"64 MiB"`.
     pub file_bytes_max: Option<Spanned<RawBytes>>,
+    /// Whether changes are taken while the server runs; if not, only at its start. Default: `true`.
+    pub watch: Option<bool>,
+    /// How often the whole folder is compared besides what the system reports of it. Default: never, but `"30s"` on network
+    /// file systems and while the system's limit of watches is reached.
+    pub poll_interval: Option<Spanned<RawDuration>>,
 }

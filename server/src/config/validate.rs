@@ -196,6 +196,10 @@ fn sources(
         source.include = patterns("source.include", entry.include)?;
         source.exclude = patterns("source.exclude", entry.exclude)?;
         set("source.file_bytes_max", entry.file_bytes_max, &mut source.file_bytes_max, bytes)?;
+        source.watch = entry.watch.unwrap_or(source.watch);
+        set("source.poll_interval", entry.poll_interval, &mut source.poll_interval, |text| {
+            positive_duration(text).map(Some)
+        })?;
         sources.push(source);
     }
     Ok(sources)

@@ -32,6 +32,9 @@ pub fn remove_dropped_spaces(engine: &Engine, plan: &Plan) -> Result<(), Error> 
     for space in &engine.spaces().spaces {
         let name = &space.settings.name;
         let only_folders = from_folders.get(&space.id) == Some(&space.resource_count());
+        if from_folders.contains_key(&space.id) && plan.spaces.contains(name) {
+            say_taken_over(engine, plan, name)?;
+        }
         if only_folders && !plan.spaces.contains(name) {
             let removed = engine.remove_space(name)?;
             tracing::info!(
@@ -42,8 +45,24 @@ pub fn remove_dropped_spaces(engine: &Engine, plan: &Plan) -> Result<(), Error> 
     Ok(())
 }
 
+/// Says that another folder takes over a space: from the same URIs other documents are read, which nobody may have meant.
+fn say_taken_over(engine: &Engine, plan: &Plan, space: &str) -> Result<(), Error> {
+    let known = engine.source_ids()?;
+    let sources: Vec<_> = plan.sources.iter().filter(|source| source.space == space).collect();
+    if let Some(source) = sources.first()
+        && !sources.iter().any(|source| known.contains(&source.source_id()))
+    {
+        tracing::warn!(
+            "the space `{space}` held documents of another folder, which is no longer given; its URIs now lead into {} \
+             (name another --data DIR to keep both)",
+            source.root.display()
+        );
+    }
+    Ok(())
+}
+
 /// Deletes what came from folders that are no longer given in spaces that stay.
-pub(super) fn forget_other_sources(engine: &Engine, plan: &Plan) -> Result<(), Error> {
+pub(crate) fn forget_other_sources(engine: &Engine, plan: &Plan) -> Result<(), Error> {
     for source_id in other_sources(engine, plan)? {
         let mut deletion = Deletion::new(engine);
         engine.each_of_source(source_id, |uri| deletion.add(uri))?;

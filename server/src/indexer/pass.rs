@@ -10,7 +10,8 @@ use pressmark_index::error::Error;
 use pressmark_index::mutation::{Mutation, Outcome};
 use pressmark_index::resource::{Address, Binding, Resource, Value};
 
-use super::{BATCH_BYTES_MAX, BATCH_RESOURCES_MAX, Deletion, Earlier, IndexError, Indexed};
+use super::extent::Extent;
+use super::{BATCH_BYTES_MAX, BATCH_RESOURCES_MAX, Deletion, Earlier, IndexError, Indexed, Look};
 use crate::metrics::Metrics;
 use crate::sources::{FolderSource, ScanReport, Scanned};
 
@@ -20,6 +21,8 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 const COMPLAINTS_SAID_MAX: u64 = 100;
 /// Paths that could not be read and are remembered; with more of them nothing of the source is deleted.
 const UNREADABLE_PATHS_MAX: usize = 10_000;
+/// Paths that could not be read and are read again by and by; what is beyond waits for the next comparison.
+const RETRIES_MAX: usize = 1_000;
 
 pub(super) struct Pass<'a> {
     engine: &'a Engine,
@@ -27,6 +30,7 @@ pub(super) struct Pass<'a> {
     source: &'a FolderSource,
     source_id: u64,
     earlier: &'a [Earlier<'a>],
+    look: &'a Look<'a>,
     metrics: &'a Metrics,
     batch: Vec<Mutation>,
     batch_bytes: usize,
@@ -50,6 +54,7 @@ impl<'a> Pass<'a> {
         space: Arc<Space>,
         source: &'a FolderSource,
         earlier: &'a [Earlier<'a>],
+        look: &'a Look<'a>,
         metrics: &'a Metrics,
     ) -> Self {
         Self {
@@ -58,11 +63,12 @@ impl<'a> Pass<'a> {
             source,
             source_id: source.source_id(),
             earlier,
+            look,
             metrics,
             batch: Vec::new(),
             batch_bytes: 0,
             seen: HashSet::new(),
-            unreadable: HashSet::new(),
+            unreadable: look.kept.iter().cloned().collect(),
             root_unreadable: None,
             indexed: Indexed::default(),
             complaints: 0,
@@ -91,7 +97,7 @@ impl<'a> Pass<'a> {
                 self.complain(&path, &format!("not served: {reason}"));
             }
             Scanned::Unreadable { path, reason } => self.keep(path, reason),
-            Scanned::Gone { .. } => {}
+            Scanned::Folder { .. } => return,
         }
         self.files += 1;
         if self.said.elapsed() >= PROGRESS_INTERVAL {
@@ -120,8 +126,16 @@ impl<'a> Pass<'a> {
         if let Some(reason) = self.root_unreadable.take() {
             return Err(IndexError::Unreadable { root: root(), reason });
         }
-        if scan.root_empty && self.knows_any()? {
-            return Err(IndexError::Emptied { root: root() });
+        match self.look.setting {
+            // The folder that was looked at may have been another one: the place of a disk that has just gone away.
+            Some(setting) if self.source.setting().ok().as_ref() != Some(setting) => {
+                return Err(IndexError::Replaced { root: root() });
+            }
+            Some(_) => {}
+            None if scan.root_empty && self.knows_any()? => {
+                return Err(IndexError::Emptied { root: root() });
+            }
+            None => {}
         }
         if !cut_short {
             self.delete_unseen()?;
@@ -157,7 +171,12 @@ impl<'a> Pass<'a> {
     }
 
     fn keep(&mut self, path: String, reason: String) {
-        self.complain(&path, &format!("cannot be read now, kept as it was: {reason}"));
+        if !self.look.complained.contains(&path) {
+            self.complain(&path, &format!("cannot be read now, kept as it was: {reason}"));
+        }
+        if self.indexed.unreadable_paths.len() < RETRIES_MAX {
+            self.indexed.unreadable_paths.insert(path.clone());
+        }
         if path.is_empty() {
             self.root_unreadable = Some(reason);
         } else if self.unreadable.len() <= UNREADABLE_PATHS_MAX {
@@ -208,7 +227,7 @@ impl<'a> Pass<'a> {
         Ok(self.engine.source_ids()?.contains(&self.source_id))
     }
 
-    /// What came from this source before and was not mentioned now is gone.
+    /// What came from this source before, lies in the scope and was not mentioned now is gone.
     fn delete_unseen(&mut self) -> Result<(), Error> {
         if self.unreadable.len() > UNREADABLE_PATHS_MAX {
             tracing::warn!(
@@ -217,7 +236,8 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let mut deletion = Deletion::new(self.engine);
-        self.engine.each_of_source(self.source_id, |uri| {
+        let extent = Extent::new(&self.space, self.look.scope);
+        extent.each_known(self.engine, self.source_id, &mut |uri| {
             if self.seen.contains(&short_hash(uri)) || self.is_kept(uri) {
                 return Ok(());
             }

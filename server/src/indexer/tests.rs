@@ -18,10 +18,19 @@ use pressmark_index::writer::Durability;
 use tempfile::TempDir;
 
 use super::pass::Pass;
-use super::{Plan, Summary, remove_dropped_spaces, run};
+use super::{Look, Plan, Summary, remove_dropped_spaces};
 use crate::metrics::Metrics;
+use crate::readiness::Readiness;
 use crate::shutdown::Shutdown;
-use crate::sources::{FolderSource, ScanReport, Scanned, folder_settings};
+use crate::sources::{FolderSource, ScanReport, Scanned, Scope, folder_settings};
+use crate::watch::Keeper;
+
+fn first_pass(engine: &Engine, plan: &Plan) -> Summary {
+    let (metrics, shutdown, readiness) =
+        (Arc::new(Metrics::new()), Shutdown::new(), Readiness::new());
+    let unsettled = Box::new(move || readiness.latch());
+    Keeper::new(engine, plan, &metrics, &shutdown, unsettled).first_pass()
+}
 
 struct Library {
     folder: TempDir,
@@ -62,7 +71,9 @@ impl Library {
         let mut plan = Plan { folders_said: true, ..Plan::default() };
         for source in sources {
             let (space, folder) = source.split_once('=').unwrap();
-            plan.sources.push(FolderSource::new(space, self.path(folder)));
+            let source =
+                FolderSource { watch: false, ..FolderSource::new(space, self.path(folder)) };
+            plan.sources.push(source);
             plan.spaces.insert(space.to_owned());
         }
         remove_dropped_spaces(&self.engine, &plan).unwrap();
@@ -73,7 +84,7 @@ impl Library {
                 self.engine.put_space(settings).unwrap();
             }
         }
-        run(&self.engine, &plan, &Metrics::new(), &Shutdown::new())
+        first_pass(&self.engine, &plan)
     }
 
     /// What is served: URIs with their texts and versions, a space a line.
@@ -189,8 +200,9 @@ fn check_scan(said: Vec<Scanned>, wanted: &Expect) {
     library.start(&["x=docs"]);
     let source = FolderSource::new("x", library.path("docs"));
     let space = Arc::clone(library.engine.spaces().by_name("x").unwrap());
-    let metrics = Metrics::new();
-    let mut pass = Pass::new(&library.engine, space, &source, &[], &metrics);
+    let (metrics, nothing) = (Metrics::new(), BTreeSet::new());
+    let look = Look { scope: Scope::Whole, setting: None, kept: &nothing, complained: &nothing };
+    let mut pass = Pass::new(&library.engine, space, &source, &[], &look, &metrics);
     for scanned in said {
         pass.take(scanned);
     }
@@ -284,7 +296,7 @@ fn a_store_without_folders_said_is_served_as_it_is() {
     let library = Library::new(&["pa/a"]);
     library.start(&["pa=pa"]);
     remove_dropped_spaces(&library.engine, &Plan::default()).unwrap();
-    run(&library.engine, &Plan::default(), &Metrics::new(), &Shutdown::new());
+    first_pass(&library.engine, &Plan::default());
     expect!["pa: docs://pa/a (pa/a, v1)"].assert_eq(&library.served());
 }
 

@@ -11,7 +11,7 @@ use super::beneath::Folder;
 use super::read_file::{ReadOutcome, read_file};
 
 /// In order: a later file's rules win over an earlier one's in the same folder.
-const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+pub(super) const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// A larger ignore file is no ignore file.
 const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -46,7 +46,7 @@ impl IgnoreStack {
     pub(super) fn above(root: &Path) -> io::Result<Self> {
         let mut levels = Vec::new();
         let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-        if root.join(".git").exists() {
+        if is_repository(&root) {
             return Ok(Self::default());
         }
         for ancestor in root.ancestors().skip(1) {
@@ -62,7 +62,7 @@ impl IgnoreStack {
             if let Some(rules) = rules.filter(|rules| !ignores_root(rules, from_there)) {
                 levels.push(Level { rules, place: Place::Above(from_there.to_path_buf()) });
             }
-            if ancestor.join(".git").exists() {
+            if is_repository(ancestor) {
                 // The nearest folder wins, so it stands last.
                 levels.reverse();
                 return Ok(Self { levels });
@@ -105,6 +105,11 @@ impl IgnoreStack {
         }
         false
     }
+}
+
+/// Whether the folder is the root of a git repository: ignore files above it do not count.
+pub(super) fn is_repository(folder: &Path) -> bool {
+    folder.join(".git").exists()
 }
 
 /// Whether the rules ignore the root or a folder between them and the root.

@@ -1,6 +1,7 @@
 //! Folders that are left out without being asked: version control, installed dependencies, keyrings; and stores, always.
 
 use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use super::beneath::Folder;
 
@@ -37,6 +38,60 @@ const DEPENDENCIES_BESIDE: &[(&str, &[&str])] = &[
 
 /// Folders that are known by a file inside them: `CVS` may as well be a folder of CVs.
 const KNOWN_INSIDE: &[(Option<&str>, &str)] = &[(Some("CVS"), "Entries"), (None, "pyvenv.cfg")];
+
+/// Names that say something about others: when such a file comes or goes, what is left out may be another.
+///
+/// Each with the entries to look at again, as paths from the folder that the file is in.
+const TELLING: &[(&str, &[&str])] = &[
+    ("Cargo.toml", &["target", "vendor"]),
+    ("pom.xml", &["target"]),
+    ("go.mod", &["vendor"]),
+    ("composer.json", &["vendor"]),
+    ("Gemfile", &["vendor"]),
+    ("pyvenv.cfg", &["."]),
+    ("Entries", &["."]),
+    ("LOCK", &["."]),
+    ("IDENTITY", &["."]),
+    ("CURRENT", &[".", ".."]),
+    (".gitignore", &["."]),
+    (".ignore", &["."]),
+];
+
+/// What else is to be looked at when the entry `relative` has changed, as paths from the folder of the source: an ignore
+/// file decides about its folder, a `Cargo.toml` about the `target` beside it.
+pub(crate) fn also_touched(relative: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (relative.parent(), relative.file_name()) else {
+        return Vec::new();
+    };
+    let told = TELLING.iter().find(|(telling, _)| name == *telling);
+    let paths = told.map(|(_, paths)| *paths).unwrap_or_default();
+    paths
+        .iter()
+        .map(|path| match *path {
+            "." => folder.to_path_buf(),
+            ".." => folder.parent().unwrap_or(Path::new("")).to_path_buf(),
+            beside => folder.join(beside),
+        })
+        .collect()
+}
+
+/// Whether an editor or office program keeps `name` only while a document is open: its lock, its swap file.
+pub(super) fn is_editor_file(name: &str) -> bool {
+    let swap = |rest: &str| {
+        rest.len() == 3
+            && rest.starts_with("sw")
+            && rest.ends_with(|c: char| c.is_ascii_lowercase())
+    };
+    let is_vim_swap =
+        name.starts_with('.') && name.rsplit_once('.').is_some_and(|(_, rest)| swap(rest));
+    is_vim_swap
+        || name.starts_with(".#")
+        || name.starts_with("~$")
+        || name.starts_with(".~lock.")
+        || name.starts_with(".goutputstream-")
+        || name.ends_with("___jb_tmp___")
+        || name.ends_with("___jb_old___")
+}
 
 /// Whether `name`, a folder or file of `parent`, belongs to version control.
 pub(super) fn is_version_control(name: &str) -> bool {

@@ -31,6 +31,7 @@ mod pattern;
 mod read_file;
 mod secrets;
 mod selection;
+mod setting;
 mod slug;
 mod uri_path;
 mod walk;
@@ -38,15 +39,20 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use pressmark_index::resource::Resource;
 
 pub(crate) use absolute::lexically_absolute;
+pub(crate) use left_out::also_touched;
 pub use pattern::check_pattern;
+pub use setting::Setting;
 pub(crate) use slug::slug;
 pub use slug::{check_distinct, folder_settings, folder_spaces};
 
@@ -71,6 +77,11 @@ pub struct FolderSource {
     pub file_bytes_max: u64,
     /// The data directory of the running program, which is never served.
     pub data_dir: Option<PathBuf>,
+    /// Whether changes are taken while the program runs, not only at its start.
+    pub watch: bool,
+    /// How often the whole folder is compared besides what the system reports. `None`: only where the system does not
+    /// report, as of network file systems and beyond its limit of watches.
+    pub poll_interval: Option<Duration>,
 }
 
 /// What a scan found at one path. Paths are relative to the folder and escaped, as the variable `path` holds them.
@@ -101,12 +112,23 @@ pub enum Scanned {
         /// What is wrong, for people.
         reason: String,
     },
-    /// Nothing that is served stands at this path. Only [`FolderSource::read_one`] says so; what a scan does not
-    /// mention is gone.
-    Gone {
-        /// The escaped path.
-        path: String,
+    /// A folder that is served, before it is listed: who watches it from now on misses nothing.
+    Folder {
+        /// Its path from the folder of the source, decoded; empty for that folder itself.
+        relative: String,
     },
+}
+
+/// Names in folders. The folders are paths from the folder of the source, which itself is the empty path.
+pub type Entries = BTreeMap<PathBuf, BTreeSet<OsString>>;
+
+/// What of a source is looked at.
+#[derive(Debug, Clone, Copy)]
+pub enum Scope<'a> {
+    /// Everything.
+    Whole,
+    /// These entries; those that are folders with all beneath them. Files among them are read even if they look as known.
+    Entries(&'a Entries),
 }
 
 /// What a scan saw, in sum.
@@ -177,6 +199,8 @@ impl FolderSource {
             exclude: Vec::new(),
             file_bytes_max: FILE_BYTES_MAX_DEFAULT,
             data_dir: None,
+            watch: true,
+            poll_interval: None,
         }
     }
 
@@ -195,10 +219,11 @@ impl FolderSource {
         u64::from_be_bytes(*id)
     }
 
-    /// Walks the whole folder; what the sink is not told of is no longer served.
+    /// Looks at the whole folder or a part of it; what lies in the scope and the sink is not told of is no longer served.
     ///
     /// Entries come folder by folder, sorted by the bytes of their names. `known` returns the fingerprint under which a
-    /// path was last recorded; a file that still has it is not opened. The sink ends the walk with `Break`.
+    /// path was last recorded; a file that still has it is not opened. The sink ends the walk with `Break`. What is not
+    /// a served folder holds nothing.
     ///
     /// # Errors
     ///
@@ -206,33 +231,22 @@ impl FolderSource {
     /// reported as [`Scanned::Refused`] or [`Scanned::Unreadable`] and the walk goes on.
     pub fn scan(
         &self,
+        scope: Scope<'_>,
         known: &dyn Fn(&str) -> Option<Vec<u8>>,
         sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
     ) -> Result<ScanReport, SourceError> {
-        walk::scan(self, Path::new(""), known, sink)
+        walk::scan(self, scope, known, sink)
     }
 
-    /// Walks the sub-folder `relative` only, e.g. one that was moved in. What is not a served folder holds nothing.
+    /// What a scan depends on besides what lies beneath the folder: which folder it is, and the ignore files above it.
+    /// When it is another than it was, the whole folder is to be looked at.
     ///
     /// # Errors
     ///
-    /// As [`FolderSource::scan`].
-    pub fn scan_beneath(
-        &self,
-        relative: &Path,
-        known: &dyn Fn(&str) -> Option<Vec<u8>>,
-        sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
-    ) -> Result<ScanReport, SourceError> {
-        walk::scan(self, relative, known, sink)
-    }
-
-    /// What stands at `relative` on the disk now, under the same rules as a scan. A folder is [`Scanned::Gone`]: use
-    /// [`FolderSource::scan_beneath`] for it.
-    pub fn read_one(&self, relative: &Path) -> Scanned {
-        walk::read_one(self, relative).unwrap_or_else(|error| Scanned::Unreadable {
-            path: uri_path::escape_name_bytes(relative.as_os_str().as_encoded_bytes()),
-            reason: chain_text(&error),
-        })
+    /// [`SourceError::Open`] when the folder is away.
+    pub fn setting(&self) -> Result<Setting, SourceError> {
+        Setting::of(&self.root)
+            .map_err(|source| SourceError::Open { path: self.root.clone(), source })
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn read_settled(
         }
     }
     ReadOutcome::Unreadable(format!(
-        "changed each of the {READ_ATTEMPTS_MAX} times it was read; it is read again at the next start"
+        "changed each of the {READ_ATTEMPTS_MAX} times it was read; it is read again when it has come to rest"
     ))
 }
 

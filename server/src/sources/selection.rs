@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::beneath::Folder;
 use super::ignore_files::IgnoreStack;
-use super::left_out::{is_left_out_folder, is_version_control};
+use super::left_out::{is_editor_file, is_left_out_folder, is_version_control};
 use super::pattern::Pattern;
 use super::secrets::secret_rule;
 use super::{FolderSource, SourceError};
@@ -92,8 +92,10 @@ impl Selection {
         if named {
             return FileVerdict::ServeNamed;
         }
-        let left_out =
-            rule.is_some() || is_version_control(name) || ignored.ignores(relative, false);
+        let left_out = rule.is_some()
+            || is_version_control(name)
+            || is_editor_file(name)
+            || ignored.ignores(relative, false);
         if left_out { FileVerdict::LeaveOut } else { FileVerdict::Serve }
     }
 }

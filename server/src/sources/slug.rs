@@ -20,25 +20,33 @@ const SLUG_FALLBACK: &str = "docs";
 /// A path that is a file becomes a source of the folder that it is in, with only that file included; no other folder
 /// is walked for it. Nested paths are allowed: a file then stands in both spaces.
 ///
+/// A path that cannot be opened is taken for a folder that is away. Whether it ever was there only the store can tell, so
+/// who calls decides (see [`FolderSource::setting`]).
+///
 /// # Errors
 ///
-/// When a path cannot be opened, is neither folder nor file, or is named twice (in any spelling).
+/// When a path is neither folder nor file, or is named twice (in any spelling).
 pub fn folder_spaces(paths: &[PathBuf]) -> Result<Vec<(SpaceSettings, FolderSource)>, SourceError> {
     let mut found: Vec<Found<'_>> = Vec::with_capacity(paths.len());
     for given in paths {
         let open = |source| SourceError::Open { path: given.clone(), source };
-        let canonical = given.canonicalize().map_err(open)?;
-        let kind = fs::metadata(&canonical).map_err(open)?;
-        if !kind.is_dir() && !kind.is_file() {
-            return Err(SourceError::Kind { path: given.clone() });
-        }
+        let (canonical, is_file) = match given.canonicalize() {
+            Ok(canonical) => {
+                let kind = fs::metadata(&canonical).map_err(open)?;
+                if !kind.is_dir() && !kind.is_file() {
+                    return Err(SourceError::Kind { path: given.clone() });
+                }
+                (canonical, kind.is_file())
+            }
+            Err(_) => (std::path::absolute(given).map_err(open)?, false),
+        };
         if let Some(first) = found.iter().find(|known| known.canonical == canonical) {
             return Err(SourceError::Duplicate {
                 first: first.given.to_path_buf(),
                 second: given.clone(),
             });
         }
-        found.push(Found { given, canonical, is_file: kind.is_file() });
+        found.push(Found { given, canonical, is_file });
     }
     let mut spaces = Vec::with_capacity(found.len());
     for (found, name) in found.iter().zip(names(&found)) {

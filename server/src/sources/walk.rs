@@ -1,5 +1,6 @@
 //! Walking a folder by handles, in a fixed order.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
@@ -16,81 +17,42 @@ use super::read_file::{ReadOutcome, read_file, too_large};
 use super::secrets::secret_content;
 use super::selection::{FileVerdict, Selection, Way};
 use super::uri_path::{escape_name_bytes, escape_path};
-use super::{FolderSource, ScanReport, Scanned, SourceError};
+use super::{FolderSource, ScanReport, Scanned, Scope, SourceError};
 
 /// Folders within folders: each level holds a file descriptor and a stack frame while it is walked.
 const DEPTH_MAX: usize = 128;
 
 const NOT_UTF8: &str = "its name is not UTF-8, which a URI cannot say; rename it to serve it";
 
+/// Looks at what `scope` says and tells the sink of everything that is there.
 pub(super) fn scan(
     source: &FolderSource,
-    start: &Path,
+    scope: Scope<'_>,
     known: &dyn Fn(&str) -> Option<Vec<u8>>,
     sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
 ) -> Result<ScanReport, SourceError> {
-    let mut entry = Entry::root(source)?;
-    let mut walk =
-        Walk { source, source_id: source.source_id(), known, sink, report: ScanReport::default() };
-    // Nobody needs to know whether the sink ended the walk: it was the sink that did.
-    let _ = match entry.descend_all(start) {
-        Ok(true) => walk.folder(&mut entry),
-        // A folder that is not served holds nothing.
-        Ok(false) => ControlFlow::Continue(()),
-        Err(error) => {
-            let path = escape_name_bytes(start.as_os_str().as_encoded_bytes());
-            walk.unreadable(path, format!("cannot be opened: {error}"))
-        }
-    };
-    Ok(walk.report)
-}
-
-pub(super) fn read_one(source: &FolderSource, relative: &Path) -> Result<Scanned, SourceError> {
-    let escaped = escape_name_bytes(relative.as_os_str().as_encoded_bytes());
-    let gone = Scanned::Gone { path: escaped.clone() };
-    let refused =
-        |reason: &str| Scanned::Refused { path: escaped.clone(), reason: reason.to_owned() };
-    let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
-        return Ok(refused("is not a path beneath the folder"));
-    };
-    if !relative.components().all(|component| matches!(component, Component::Normal(_))) {
-        return Ok(refused("is not a path beneath the folder"));
-    }
-    if relative.to_str().is_none() {
-        return Ok(refused(NOT_UTF8));
-    }
-    let mut entry = Entry::root(source)?;
-    // An error is not an absence: a document must not vanish because file descriptors ran out.
-    let stat = match entry.descend_all(parent) {
-        Ok(true) => entry.folder.stat(name),
-        Ok(false) => return Ok(gone),
-        Err(error) => Err(error),
-    };
-    let stat = match stat {
-        Ok(stat) => stat,
-        Err(error) if is_gone(&error) => return Ok(gone),
-        Err(error) => {
-            let reason = format!("cannot be looked at: {error}");
-            return Ok(Scanned::Unreadable { path: escaped, reason });
-        }
-    };
-    let mut found = None;
     let mut walk = Walk {
         source,
         source_id: source.source_id(),
-        known: &|_| None,
-        sink: &mut |scanned| {
-            found = Some(scanned);
-            ControlFlow::Continue(())
-        },
+        known,
+        believes_known: true,
+        sink,
         report: ScanReport::default(),
     };
-    if stat.kind == EntryKind::File
-        && let Some(name) = name.to_str()
-    {
-        let _ = walk.file(&entry, name, &stat);
+    // Nobody needs to know whether the sink ended the walk: it was the sink that did.
+    match scope {
+        Scope::Whole => {
+            let _ = walk.folder(&mut Entry::root(source)?);
+        }
+        Scope::Entries(entries) => {
+            for (folder, names) in entries {
+                if walk.entries(&mut Entry::root(source)?, folder, names).is_break() {
+                    break;
+                }
+            }
+        }
     }
-    Ok(found.unwrap_or(gone))
+    Ok(walk.report)
 }
 
 /// A folder on the way, with what holds in it.
@@ -175,13 +137,39 @@ struct Walk<'a> {
     source: &'a FolderSource,
     source_id: u64,
     known: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+    /// Whether a file that has its known fingerprint is taken to be as it was.
+    believes_known: bool,
     sink: &'a mut dyn FnMut(Scanned) -> ControlFlow<()>,
     report: ScanReport,
 }
 
 impl Walk<'_> {
+    /// The entries `names` of the sub-folder `folder` of the root.
+    fn entries(
+        &mut self,
+        root: &mut Entry,
+        folder: &Path,
+        names: &BTreeSet<OsString>,
+    ) -> ControlFlow<()> {
+        match root.descend_all(folder) {
+            Ok(true) => names.iter().try_for_each(|name| {
+                // Something happened to it: a second write within one step of the file system's clock does not show.
+                self.believes_known = false;
+                self.name(root, name)
+            }),
+            // A folder that is not served holds nothing.
+            Ok(false) => ControlFlow::Continue(()),
+            // An error is not an absence: a document must not vanish because file descriptors ran out.
+            Err(error) => {
+                let path = escape_name_bytes(folder.as_os_str().as_encoded_bytes());
+                self.unreadable(path, format!("cannot be opened: {error}"))
+            }
+        }
+    }
+
     /// Everything beneath `entry`, in the order of names.
     fn folder(&mut self, entry: &mut Entry) -> ControlFlow<()> {
+        (self.sink)(Scanned::Folder { relative: entry.relative.clone() })?;
         let names = match entry.folder.names() {
             Ok(names) => names,
             Err(error) => {
@@ -254,6 +242,7 @@ impl Walk<'_> {
         let selection = entry.selection.clone();
         let (depth, data_dir) = (entry.depth + 1, entry.data_dir.clone());
         let mut below = Entry { folder, relative, depth, selection, data_dir, way, ignored };
+        self.believes_known = true;
         let flow = self.folder(&mut below);
         entry.ignored = below.ignored;
         entry.ignored.leave();
@@ -271,7 +260,9 @@ impl Walk<'_> {
             return self.refuse(path, too_large(stat.bytes, self.source.file_bytes_max));
         }
         let named = verdict == FileVerdict::ServeNamed;
-        if (self.known)(&path).is_some_and(|known| known == fingerprint(named, stat)) {
+        let is_known =
+            || (self.known)(&path).is_some_and(|known| known == fingerprint(named, stat));
+        if self.believes_known && is_known() {
             self.count(stat.bytes);
             return (self.sink)(Scanned::Unchanged { path });
         }

@@ -172,6 +172,7 @@ fn wrong_sources() {
             source("include = ['a', 'b[']"),
             source("exclude = [\n  '!a',\n]"),
             source("file_bytes_max = 0"),
+            source("poll_interval = '0s'"),
             space("") + &source(""),
         ],
         &expect![[r#"
@@ -180,6 +181,7 @@ fn wrong_sources() {
             pressmark.toml:5: source.include: pattern "b[": error parsing glob 'b[': unclosed character class; missing ']'
             pressmark.toml:6: source.exclude: pattern "!a": begins with !; move it to the other list, or write \! for a name that begins so
             pressmark.toml:5: source.file_bytes_max: must be at least 1 byte
+            pressmark.toml:5: source.poll_interval: must be longer than nothing
             pressmark.toml:7: source.space: "a" has the template "a://{b}", in which a file's path has no place; use a space whose template has {+path}"#]],
     );
 }

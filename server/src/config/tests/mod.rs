@@ -77,6 +77,8 @@ fn the_values_of_the_example() {
                 ],
                 file_bytes_max: 16777216,
                 data_dir: None,
+                watch: true,
+                poll_interval: None,
             },
             FolderSource {
                 space: "minutes",
@@ -85,6 +87,20 @@ fn the_values_of_the_example() {
                 exclude: [],
                 file_bytes_max: 67108864,
                 data_dir: None,
+                watch: false,
+                poll_interval: None,
+            },
+            FolderSource {
+                space: "minutes",
+                root: "/mnt/minutes",
+                include: [],
+                exclude: [],
+                file_bytes_max: 67108864,
+                data_dir: None,
+                watch: true,
+                poll_interval: Some(
+                    300s,
+                ),
             },
         ]
     "#]]

@@ -8,10 +8,10 @@ use std::path::Path;
 use expect_test::expect;
 use rustix::fs::{CWD, Mode, mkfifoat};
 
-use super::{put, refusals, scan_all, served, source, tree};
+use super::{put, refusals, scan_all, scan_one, served, source, tree};
 use crate::sources::beneath::Folder;
 use crate::sources::read_file::{ReadOutcome, read_settled};
-use crate::sources::{FolderSource, Scanned, SourceError};
+use crate::sources::{FolderSource, Scanned, Scope, SourceError};
 
 #[test]
 fn links_are_not_followed() {
@@ -37,15 +37,9 @@ fn paths_that_lead_out_are_refused() {
     for path in
         [Path::new("../c.md"), Path::new("x/../../c.md"), &absolute, Path::new(""), Path::new("..")]
     {
-        let one = source.read_one(path);
-        assert!(matches!(one, Scanned::Refused { .. }), "{path:?}: {one:?}");
+        assert_eq!(scan_one(&source, path), [], "{path:?}");
     }
-    let mut seen = 0;
-    let report = source.scan_beneath(Path::new("../project-evil"), &|_| None, &mut |_| {
-        seen += 1;
-        ControlFlow::Continue(())
-    });
-    assert_eq!((report.unwrap().files, seen), (0, 0));
+    assert_eq!(scan_one(&source, Path::new("../project-evil/b.md")), []);
 }
 
 #[test]
@@ -110,7 +104,7 @@ fn a_file_that_never_rests_is_refused() {
         fs::write(&path, "x".repeat(reads + 10)).unwrap();
     });
     let ReadOutcome::Unreadable(reason) = outcome else { panic!("{outcome:?}") };
-    expect!["changed each of the 3 times it was read; it is read again at the next start"]
+    expect!["changed each of the 3 times it was read; it is read again when it has come to rest"]
         .assert_eq(&reason);
 }
 
@@ -152,10 +146,11 @@ fn what_vanishes_during_the_walk_is_passed_by() {
     let folder = tree(&[("a", ""), ("b/c", ""), ("d", ""), ("e/f/g", ""), ("h", "")]);
     let mut seen = Vec::new();
     let report = source(folder.path())
-        .scan(&|_| None, &mut |scanned| {
-            if let Scanned::Changed(resource) = &scanned {
-                seen.push(super::path_of(resource));
-            }
+        .scan(Scope::Whole, &|_| None, &mut |scanned| {
+            let Scanned::Changed(resource) = &scanned else {
+                return ControlFlow::Continue(());
+            };
+            seen.push(super::path_of(resource));
             if seen.len() == 1 {
                 fs::remove_dir_all(folder.path().join("b")).unwrap();
                 fs::remove_file(folder.path().join("d")).unwrap();
@@ -182,7 +177,7 @@ fn folders_that_are_too_deep_are_refused_and_the_rest_goes_on() {
 fn a_folder_that_is_not_there_is_an_error_and_not_an_empty_folder() {
     let folder = tree(&[]);
     let missing = source(&folder.path().join("missing"));
-    let result = missing.scan(&|_| None, &mut |_| ControlFlow::Continue(()));
+    let result = missing.scan(Scope::Whole, &|_| None, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(result, Err(SourceError::Open { .. })), "{result:?}");
-    assert!(matches!(missing.read_one(Path::new("a")), Scanned::Unreadable { .. }));
+    assert!(matches!(missing.setting(), Err(SourceError::Open { .. })));
 }

@@ -9,8 +9,8 @@ use expect_test::expect;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{put, records, refusals, served, source};
-use crate::sources::Scanned;
+use super::{put, records, refusals, scan_one, served, source};
+use crate::sources::{Scanned, Scope};
 
 #[test]
 fn names_are_escaped_as_a_uri_path_holds_them() {
@@ -84,8 +84,11 @@ fn names_that_are_not_utf8_are_refused_with_every_byte() {
     "#]]
     .assert_debug_eq(&refusals(&source(folder.path())));
     assert_eq!(served(&source(folder.path()), &[]), "ok.md");
-    let one = source(folder.path()).read_one(Path::new(OsStr::from_bytes(b"caf\xe9 1.md")));
-    assert!(matches!(&one, Scanned::Refused { path, .. } if path == "caf%E9%201.md"), "{one:?}");
+    let one = scan_one(&source(folder.path()), Path::new(OsStr::from_bytes(b"caf\xe9 1.md")));
+    assert!(
+        matches!(&one[..], [Scanned::Refused { path, .. }] if path == "caf%E9%201.md"),
+        "{one:?}"
+    );
 }
 
 #[test]
@@ -93,8 +96,11 @@ fn the_order_is_that_of_the_bytes_and_a_sink_can_end_the_walk() {
     let folder = super::tree(&[("b/x", ""), ("B", ""), ("a", ""), ("b.md", ""), ("\u{e9}", "")]);
     let mut seen = Vec::new();
     source(folder.path())
-        .scan(&|_| None, &mut |scanned| {
-            let Scanned::Changed(resource) = scanned else { panic!("{scanned:?}") };
+        .scan(Scope::Whole, &|_| None, &mut |scanned| {
+            let Scanned::Changed(resource) = scanned else {
+                assert!(matches!(scanned, Scanned::Folder { .. }), "{scanned:?}");
+                return std::ops::ControlFlow::Continue(());
+            };
             seen.push(super::path_of(&resource));
             if seen.len() == 4 {
                 std::ops::ControlFlow::Break(())

@@ -1,15 +1,15 @@
 //! The records that files become, and what is known of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 use pressmark_index::resource::{Address, Binding, Body, Value};
 
-use super::{path_of, records, source, tree};
-use crate::sources::{FolderSource, Scanned};
+use super::{path_of, put, records, scan_one, source, tree};
+use crate::sources::{Entries, FolderSource, Scanned, Scope, also_touched};
 
 #[test]
 fn a_record_says_all_that_the_file_does() {
@@ -71,13 +71,13 @@ fn rescan(source: &FolderSource, known: &BTreeMap<String, Vec<u8>>) -> Vec<Strin
     let mut lines = Vec::new();
     let look_up = |path: &str| known.get(path).cloned();
     source
-        .scan(&look_up, &mut |scanned| {
+        .scan(Scope::Whole, &look_up, &mut |scanned| {
             lines.push(match scanned {
                 Scanned::Changed(resource) => format!("changed {}", path_of(&resource)),
                 Scanned::Unchanged { path } => format!("unchanged {path}"),
                 Scanned::Refused { path, .. } => format!("refused {path}"),
                 Scanned::Unreadable { path, .. } => format!("unreadable {path}"),
-                Scanned::Gone { path } => format!("gone {path}"),
+                Scanned::Folder { .. } => return ControlFlow::Continue(()),
             });
             ControlFlow::Continue(())
         })
@@ -106,6 +106,25 @@ fn only_what_changed_is_read_again() {
 }
 
 #[test]
+fn a_file_that_is_named_is_read_even_if_it_looks_as_known() {
+    let folder = tree(&[("a/b.md", "1"), ("c.md", "1")]);
+    let source = source(folder.path());
+    let known = fingerprints(&source);
+    let names = BTreeSet::from(["a".into(), "c.md".into()]);
+    let entries = Entries::from([(PathBuf::new(), names)]);
+    let (mut read, look_up) = (Vec::new(), |path: &str| known.get(path).cloned());
+    source
+        .scan(Scope::Entries(&entries), &look_up, &mut |scanned| {
+            if let Scanned::Changed(resource) = scanned {
+                read.push(path_of(&resource));
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(read, ["c.md"]);
+}
+
+#[test]
 fn a_file_is_judged_again_when_it_is_no_longer_included_by_name() {
     let folder = tree(&[("key", "-----BEGIN PRIVATE KEY-----\nx")]);
     let mut source = source(folder.path());
@@ -121,17 +140,42 @@ fn one_file_or_one_folder_can_be_asked_for() {
     let folder =
         tree(&[("x/a.md", ""), ("x/y/b.md", ""), ("x/.gitignore", "c.md"), ("x/y/c.md", "")]);
     let source = source(folder.path());
-    assert!(matches!(source.read_one(Path::new("x/a.md")), Scanned::Changed(_)));
-    for gone in ["x/y/c.md", "x/y", "x/none.md", "none/none.md", "x/a.md/inside"] {
-        assert_eq!(source.read_one(Path::new(gone)), Scanned::Gone { path: gone.to_owned() });
+    assert!(matches!(scan_one(&source, Path::new("x/a.md"))[..], [Scanned::Changed(_)]));
+    for gone in ["x/y/c.md", "x/none.md", "none/none.md", "x/a.md/inside"] {
+        assert_eq!(scan_one(&source, Path::new(gone)), [], "{gone}");
     }
-    let mut seen = Vec::new();
-    let report = source
-        .scan_beneath(Path::new("x/y"), &|_| None, &mut |scanned| {
-            seen.push(scanned);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    assert_eq!((seen.len(), report.files, report.left_out), (1, 1, 1));
-    assert!(matches!(&seen[0], Scanned::Changed(resource) if path_of(resource) == "x/y/b.md"));
+    let folder = Scanned::Folder { relative: "x/y".to_owned() };
+    let is_b = |scanned: &Scanned| matches!(scanned, Scanned::Changed(file) if path_of(file) == "x/y/b.md");
+    let all = scan_one(&source, Path::new("x/y"));
+    assert!(matches!(&all[..], [first, file] if *first == folder && is_b(file)), "{all:?}");
+}
+
+#[test]
+fn what_an_entry_says_about_others_is_looked_at_with_it() {
+    let touched = |path: &str| {
+        let paths = also_touched(Path::new(path));
+        paths.iter().map(|path| path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(touched("a/b.md"), [""; 0]);
+    assert_eq!(touched("a/.gitignore"), ["a"]);
+    assert_eq!(touched(".ignore"), [""]);
+    assert_eq!(touched("a/Cargo.toml"), ["a/target", "a/vendor"]);
+    assert_eq!(touched("a/b/CURRENT"), ["a/b", "a"]);
+}
+
+#[test]
+fn the_setting_changes_with_the_folder_and_the_ignore_files_above_it() {
+    let outer = tree(&[("repo/.git/", ""), ("repo/docs/a.md", ""), ("repo/docs/sub/b.md", "")]);
+    let source = source(&outer.path().join("repo/docs"));
+    let first = source.setting().unwrap();
+    put(outer.path(), "repo/docs/c.md", b"");
+    put(outer.path(), ".gitignore", b"beyond the repository");
+    assert_eq!(source.setting().unwrap(), first);
+    put(outer.path(), "repo/.gitignore", b"a.md");
+    let second = source.setting().unwrap();
+    assert_ne!(second, first);
+    fs::rename(outer.path().join("repo/docs"), outer.path().join("away")).unwrap();
+    assert!(source.setting().is_err());
+    fs::create_dir(outer.path().join("repo/docs")).unwrap();
+    assert_ne!(source.setting().unwrap(), second);
 }

@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
 use super::{put, refusals, scan_all, served, source, tree};
+use crate::sources::Scope;
 
 const KEY: &str =
     "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\n-----END OPENSSH PRIVATE KEY-----\n";
@@ -17,6 +18,30 @@ fn check(include: &[&str], exclude: &[&str], files: &[(&str, &str)], expect: &Ex
     source.include = include.iter().map(|&pattern| pattern.to_owned()).collect();
     source.exclude = exclude.iter().map(|&pattern| pattern.to_owned()).collect();
     expect.assert_eq(&served(&source, files));
+}
+
+#[test]
+fn files_that_editors_keep_while_a_document_is_open_are_left_out() {
+    let files = [
+        (".a.md.swp", ""),
+        (".#a.md", ""),
+        (".~lock.b.odt#", ""),
+        ("~$c.docx", ""),
+        (".goutputstream-X1Y2Z3", ""),
+        ("a.md___jb_tmp___", ""),
+        ("swp", ""),
+        ("a.swp", ""),
+        ("a.md~", ""),
+    ];
+    let folder = tree(&files);
+    let mut source = source(folder.path());
+    expect![[r#"
+        a.md~
+        a.swp
+        swp"#]]
+    .assert_eq(&served(&source, &files));
+    source.include = vec![".*.swp".to_owned(), ".a.md.swp".to_owned()];
+    expect![".a.md.swp"].assert_eq(&served(&source, &files));
 }
 
 #[test]
@@ -340,7 +365,8 @@ fn stores_are_never_served_whatever_a_pattern_says() {
     wanted.assert_eq(&served(&source, &files));
     for root in ["data", "backup", "own", "own/store"] {
         source.root = folder.path().join(root);
-        let error = source.scan(&|_| None, &mut |_| std::ops::ControlFlow::Continue(()));
+        let error =
+            source.scan(Scope::Whole, &|_| None, &mut |_| std::ops::ControlFlow::Continue(()));
         let error = error.unwrap_err().to_string();
         assert!(error.ends_with("is a store of documents that are served, not a folder to serve"));
     }
