@@ -195,7 +195,17 @@ impl<'s, 'w> Transaction<'s, 'w> {
             None => (ChangeKind::Created, Outcome::Created),
         };
         let old_acl = previous.as_ref().map_or(AclId::NONE, |head| head.acl);
-        let sequence = self.log(kind, space.id, version, (old_acl, acl), &put.uri)?;
+        let pinned_before = previous.as_ref().filter(|head| head.order.pinned);
+        let sequence = self.log(Entry {
+            kind,
+            pinned_list: pinned_before.map(|head| head.acl) != put.order.pinned.then_some(acl),
+            space: space.id,
+            version,
+            old_acl,
+            new_acl: acl,
+            committed: self.now,
+            uri: put.uri.clone(),
+        })?;
         let head = Head {
             space: space.id,
             acl,
@@ -293,8 +303,16 @@ impl<'s, 'w> Transaction<'s, 'w> {
                 warning: None,
             });
         };
-        let sequence =
-            self.log(ChangeKind::Deleted, head.space, head.version, (head.acl, AclId::NONE), uri)?;
+        let sequence = self.log(Entry {
+            kind: ChangeKind::Deleted,
+            pinned_list: head.order.pinned,
+            space: head.space,
+            version: head.version,
+            old_acl: head.acl,
+            new_acl: AclId::NONE,
+            committed: self.now,
+            uri: uri.to_owned(),
+        })?;
         self.remove_derived(uri, &head)?;
         self.batch.delete(Cf::Contents, uri.as_bytes())?;
         self.batch.delete(Cf::Descriptors, uri.as_bytes())?;
@@ -333,24 +351,9 @@ impl<'s, 'w> Transaction<'s, 'w> {
         }
     }
 
-    fn log(
-        &mut self,
-        kind: ChangeKind,
-        space: SpaceId,
-        version: u64,
-        (old_acl, new_acl): (AclId, AclId),
-        uri: &str,
-    ) -> Result<u64> {
+    /// Appends to the change log; returns the entry's sequence number.
+    fn log(&mut self, entry: Entry) -> Result<u64> {
         self.state.sequence = self.state.sequence.saturating_add(1);
-        let entry = Entry {
-            kind,
-            space,
-            version,
-            old_acl,
-            new_acl,
-            committed: self.now,
-            uri: uri.to_owned(),
-        };
         self.batch.put(Cf::Changes, &key::sequence(self.state.sequence), &entry.encode())?;
         Ok(self.state.sequence)
     }
