@@ -203,7 +203,8 @@ impl SpaceCatalog {
         self.templates.matches(uri).filter_map(|(id, bindings)| Some((self.get(id)?, bindings)))
     }
 
-    pub(crate) fn removing(&self) -> &[Arc<Space>] {
+    /// The spaces that are no longer served and whose resources are still being removed.
+    pub fn removing(&self) -> &[Arc<Space>] {
         &self.removing
     }
 

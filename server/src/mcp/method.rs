@@ -19,6 +19,12 @@ pub enum Method {
     ResourcesTemplatesList,
     /// `resources/read`.
     ResourcesRead,
+    /// `resources/subscribe`.
+    ResourcesSubscribe,
+    /// `resources/unsubscribe`.
+    ResourcesUnsubscribe,
+    /// `subscriptions/listen`.
+    SubscriptionsListen,
     /// `tools/list`.
     ToolsList,
     /// `tools/call`.
@@ -45,6 +51,9 @@ impl Method {
             "resources/templates/list" => Method::ResourcesTemplatesList,
             "tools/list" => Method::ToolsList,
             "tools/call" => Method::ToolsCall,
+            "resources/subscribe" if era == Era::Legacy => Method::ResourcesSubscribe,
+            "resources/unsubscribe" if era == Era::Legacy => Method::ResourcesUnsubscribe,
+            "subscriptions/listen" if era == Era::Modern => Method::SubscriptionsListen,
             "initialize" if era == Era::Legacy => Method::Initialize,
             "ping" if era == Era::Legacy => Method::Ping,
             "server/discover" if era == Era::Modern => Method::ServerDiscover,
@@ -62,6 +71,9 @@ impl Method {
             Method::ResourcesList => "resources/list",
             Method::ResourcesTemplatesList => "resources/templates/list",
             Method::ResourcesRead => "resources/read",
+            Method::ResourcesSubscribe => "resources/subscribe",
+            Method::ResourcesUnsubscribe => "resources/unsubscribe",
+            Method::SubscriptionsListen => "subscriptions/listen",
             Method::ToolsList => "tools/list",
             Method::ToolsCall => "tools/call",
             Method::Notification => "notification",

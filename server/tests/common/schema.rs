@@ -22,12 +22,26 @@ pub(crate) fn check(revision: &str, method: &str, reply: &Value) {
         "server/discover" => "DiscoverResult",
         "resources/list" => "ListResourcesResult",
         "resources/templates/list" => "ListResourceTemplatesResult",
+        "resources/subscribe" | "resources/unsubscribe" => "EmptyResult",
         "resources/read" => "ReadResourceResult",
         "tools/list" => "ListToolsResult",
         "tools/call" => "CallToolResult",
         other => panic!("no result is known of {other}"),
     };
     validate(revision, name, result);
+}
+
+/// Fails when a message that a subscriber got is not what `revision` says.
+pub(crate) fn check_notification(revision: &str, message: &Value) {
+    let name = match message["method"].as_str() {
+        Some("notifications/resources/updated") => "ResourceUpdatedNotification",
+        Some("notifications/resources/list_changed") => "ResourceListChangedNotification",
+        Some("notifications/subscriptions/acknowledged") => "SubscriptionsAcknowledgedNotification",
+        Some("notifications/cancelled") => "CancelledNotification",
+        None => "SubscriptionsListenResultResponse",
+        Some(other) => panic!("no notification is known as {other}"),
+    };
+    validate(revision, name, message);
 }
 
 fn validate(revision: &str, name: &str, value: &Value) {

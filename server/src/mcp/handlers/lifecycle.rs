@@ -14,8 +14,9 @@ use crate::{
     },
 };
 
-/// Only what is served is declared: neither `subscribe` nor `listChanged`.
-const CAPABILITIES: &[u8] = br#""capabilities":{"resources":{},"tools":{}}"#;
+/// Only what is served is declared: the tools never change.
+const CAPABILITIES: &[u8] =
+    br#""capabilities":{"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#;
 
 /// How long a client may keep a discovery: the instructions say how many resources there are.
 const DISCOVER_TTL: Duration = Duration::from_secs(60);
@@ -46,6 +47,11 @@ pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<O
 
 /// An empty result.
 pub(crate) fn ping(context: &Context<'_>) -> Outcome {
+    empty(context)
+}
+
+/// The result of a legacy request that asks for nothing but to be heard.
+pub(super) fn empty(context: &Context<'_>) -> Outcome {
     Outcome::Reply(finish(open(context.id, 0), context.revision, None))
 }
 
