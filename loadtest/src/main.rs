@@ -1,7 +1,7 @@
 //! Load for a running Pressmark, and the collections to load it with.
 //!
 //! `generate` writes a seeded collection as NDJSON for `pressmark load`, `uris` the URIs of the same
-//! collection, `read` asks for them over HTTP and reports, and `hyper` is the bare server beside which
+//! collection, `read` asks for them over HTTP and reports, `listen` holds streams of notifications open, and `hyper` is the bare server beside which
 //! the figures are read. The tool knows Pressmark from outside only: it depends on none of its crates,
 //! so it can measure any server that speaks the protocol. The benches have a generator of their own,
 //! since they hand the engine values and not lines; the two need not agree.
@@ -12,6 +12,8 @@ mod documents;
 mod random;
 
 mod read;
+
+mod listen;
 
 mod constant_server;
 
@@ -45,6 +47,8 @@ enum Command {
     Uris(Collection),
     /// Ask a server on this machine for resources, and report how it did
     Read(read::ReadArgs),
+    /// Hold streams of notifications open, change what they watch, and report what that cost
+    Listen(listen::ListenArgs),
     /// Answer every request with one constant reply: the floor of what HTTP costs
     Hyper {
         /// Where to listen; a loopback address
@@ -90,6 +94,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
             collection.write(|document, out| writeln!(out, "{}", document.uri))
         }
         Command::Read(args) => read::run(&args),
+        Command::Listen(args) => listen::run(&args),
         Command::Hyper { listen, body_bytes } => {
             constant_server::run(loopback(listen)?, body_bytes).map(|()| ExitCode::SUCCESS)
         }

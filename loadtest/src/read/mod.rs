@@ -7,8 +7,8 @@
 
 mod connection;
 mod message;
-mod pick;
-mod process;
+pub(crate) mod pick;
+pub(crate) mod process;
 mod report;
 mod schedule;
 

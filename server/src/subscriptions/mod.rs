@@ -270,9 +270,10 @@ impl Subscription {
     }
 
     fn try_watch(&self, uri: &str) -> Result<(), Fault> {
-        let keys = keys::of_subscription(&self.subscriptions.engine.spaces(), uri)
+        let Subscriptions { engine, registry, .. } = &*self.subscriptions;
+        let keys = keys::of_subscription(&engine.spaces(), uri)
             .map_err(|error| Fault::invalid_params(error.to_string()))?;
-        match self.subscriptions.registry.watch(&self.subscriber, uri, keys) {
+        match registry.watch(&self.subscriber, uri, keys, engine.log_range().newest) {
             Ok(()) => Ok(()),
             Err(NotWatched::TooMany) => Err(Fault::invalid_params(format!(
                 "{WATCHES_PER_SUBSCRIBER_MAX} URIs are watched already: unsubscribe from some, or watch a folder above them"

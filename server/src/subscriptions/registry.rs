@@ -61,6 +61,8 @@ struct Watcher {
     uri: Arc<str>,
     slash: bool,
     folder: bool,
+    /// The newest change when the watch began: the client's next read sees that.
+    after: u64,
 }
 
 /// Why a URI is not watched.
@@ -120,12 +122,13 @@ impl Registry {
         }
     }
 
-    /// Has a subscriber watch a URI, once however often it asks.
+    /// Has a subscriber watch a URI for changes after the one with the number `after`, once however often it asks.
     pub(super) fn watch(
         &self,
         subscriber: &Arc<Subscriber>,
         uri: &str,
         keys: Vec<WatchKey>,
+        after: u64,
     ) -> Result<(), NotWatched> {
         let mut state = subscriber.lock();
         if state.ended.is_some() {
@@ -152,6 +155,7 @@ impl Registry {
                 uri: Arc::clone(&uri),
                 slash: key.slash,
                 folder: key.folder,
+                after,
             };
             if let Some(shard) = self.shard(&key.key) {
                 let mut shard = shard.lock();
@@ -210,8 +214,8 @@ impl Registry {
         let mut found = Vec::new();
         for look in keys::of_change(&change.uri, alias.as_deref()) {
             self.find(look, &mut found);
-            for Watcher { subscriber, uri, .. } in found.drain(..) {
-                if !sees(&subscriber.access, change, space) {
+            for Watcher { subscriber, uri, after, .. } in found.drain(..) {
+                if change.sequence <= after || !sees(&subscriber.access, change, space) {
                     continue;
                 }
                 match look {

@@ -12,11 +12,13 @@ use crate::common::{
     Bounds,
     events::{Stream, listen_request},
     http::HttpFront,
-    put,
+    put, until,
 };
 
 const NAMES: usize = 6;
 const CLIENTS: usize = 5;
+/// Everybody watches it; it changes when all is quiet.
+const LAST: &str = "last";
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -64,7 +66,9 @@ async fn run(steps: Vec<Step>) {
         match step {
             Step::Listen { client, names } => {
                 let uris: Vec<_> = names.iter().map(|name| uri(*name)).collect();
-                let filter = serde_json::json!({ "resourceSubscriptions": uris }).to_string();
+                let mut asked = uris.clone();
+                asked.push(format!("note://shelf/{LAST}"));
+                let filter = serde_json::json!({ "resourceSubscriptions": asked }).to_string();
                 let mut stream = Stream::open(&server, listen_request("1", &filter)).await;
                 stream.acknowledged().await;
                 let owed = uris.into_iter().map(|uri| (uri, (0, 0))).collect();
@@ -98,11 +102,9 @@ async fn run(steps: Vec<Step>) {
             }
         }
     }
-    let watching = clients.len();
-    for client in clients.values_mut() {
-        settle(&server, client, written).await;
-    }
-    assert_eq!(server.front.registered().2, watching);
+    let listening = clients.len();
+    until(|| server.front.registered().2 == listening).await;
+    settle(&server, &mut clients).await;
     drop(clients);
     server.front.registered_are((0, 0, 0)).await;
     assert_eq!(server.front.http.metrics.notifications_pending.get(), 0);
@@ -118,22 +120,41 @@ fn changed(clients: &mut HashMap<usize, Client>, names: &[usize]) {
     }
 }
 
-/// Reads to the end: changes all that the client watches once more, and reads until each of those was told, which is
-/// behind everything else. No note is told more often than it changed.
-async fn settle(server: &HttpFront, client: &mut Client, written: usize) {
-    let before: HashMap<_, _> = client.owed.clone();
-    let uris: Vec<_> = before.keys().cloned().collect();
-    let names = uris.iter().map(|uri| uri.strip_prefix("note://shelf/").unwrap());
-    let text = format!("last {written}");
-    server.front.commit(names.map(|name| put(name, &text)).collect());
-    server.front.commit(vec![put("n-last", &text)]);
-    let mut last_read: HashMap<String, usize> = HashMap::new();
-    while last_read.len() < uris.len() {
-        let uri = client.stream.updated().await;
-        let (changes, read) = client.owed.get_mut(&uri).expect("only what was asked");
-        *read += 1;
-        assert!(*read <= *changes + 1, "{uri} was told {read} times for {changes} changes");
-        *last_read.entry(uri).or_default() += 1;
+/// After quiet everyone was told of what had changed, not more often than it had; then once more of one last change of all.
+async fn settle(server: &HttpFront, clients: &mut HashMap<usize, Client>) {
+    server.front.put(LAST, "first");
+    for client in clients.values_mut() {
+        client.read_to_last().await;
+        for (uri, (changes, read)) in &mut client.owed {
+            assert!(
+                *read <= *changes && (*read > 0) == (*changes > 0),
+                "{uri} {read} of {changes}"
+            );
+            *read = 0;
+        }
+    }
+    let puts = (0..NAMES).map(|name| put(&format!("n{name}"), "last")).collect();
+    server.front.commit(puts);
+    server.front.put(LAST, "second");
+    for client in clients.values_mut() {
+        client.read_to_last().await;
+        assert!(client.owed.values().all(|(_, read)| *read == 1), "{:?}", client.owed);
+    }
+}
+
+impl Client {
+    /// Reads until the note that everybody watches was told, which comes behind everything before it.
+    async fn read_to_last(&mut self) {
+        loop {
+            let told = self.stream.updated().await;
+            match self.owed.get_mut(&told) {
+                Some((_, read)) => *read += 1,
+                None => {
+                    assert!(told.ends_with(LAST), "{told} was not asked for");
+                    break;
+                }
+            }
+        }
     }
 }
 
