@@ -19,6 +19,7 @@ mod slow_clients;
 mod stdio;
 mod subscriptions;
 mod subscriptions_access;
+mod subscriptions_rmcp;
 mod subscriptions_sessions;
 mod subscriptions_slow;
 mod subscriptions_stdio;
