@@ -22,6 +22,7 @@ pub(super) async fn open(
 ) -> Result<(), String> {
     for part in streams.chunks(each.max(1)) {
         let stream = TcpStream::connect(target).await.map_err(|error| error.to_string())?;
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
         let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
             .await
             .map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, io, pin::pin, sync::Arc, task::Poll, time::Duration};
 
-use hyper::{Request, Version, body::Incoming, service::service_fn};
+use hyper::{Request, Response, Version, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
@@ -19,6 +19,7 @@ use super::{
     activity::{Activity, RequestActivity, idle, stalled},
     event_stream::{EventStream, Takeover},
     lent::lend,
+    reply_body::ReplyBody,
     routes,
 };
 use crate::{call_rates::Caller, metrics::Metrics};
@@ -142,18 +143,7 @@ where
         let server = Arc::clone(server);
         let active = RequestActivity::begin(&activity);
         let takeover = Arc::clone(&takeover);
-        let version = request.version();
-        async move {
-            let mut response = routes::respond(&server, request, caller).await;
-            if version <= Version::HTTP_11
-                && let Some(events) = response.body_mut().events.take()
-            {
-                *takeover.lock() = Some(Takeover::new(version, response.headers(), events));
-                // The connection ends here as far as the HTTP library goes.
-                return std::future::pending().await;
-            }
-            Ok::<_, Infallible>(response.map(|reply| reply.into_body(active)))
-        }
+        async move { answer(&server, request, caller, active, &takeover).await }
     });
     let (lent, lender) = lend(stream);
     let mut connection = Box::pin(builder.serve_connection(TokioIo::new(lent), service));
@@ -198,6 +188,26 @@ where
         Ended::Closed(Ok(())) | Ended::Asked => {}
     }
     None
+}
+
+/// Answers one request. A stream of events over HTTP/1 is left in `takeover`, and then there is no answer: as far as the
+/// HTTP library goes, the connection ends here.
+async fn answer(
+    server: &HttpServer,
+    request: Request<Incoming>,
+    caller: Caller,
+    active: RequestActivity,
+    takeover: &Mutex<Option<Takeover>>,
+) -> Result<Response<ReplyBody>, Infallible> {
+    let version = request.version();
+    let mut response = routes::respond(server, request, caller).await;
+    if version <= Version::HTTP_11
+        && let Some(events) = response.body_mut().events.take()
+    {
+        *takeover.lock() = Some(Takeover::new(version, response.headers(), events));
+        return std::future::pending().await;
+    }
+    Ok(response.map(|reply| reply.into_body(active)))
 }
 
 /// Why a connection is no longer served as one of requests.
