@@ -146,14 +146,18 @@ impl Subscriptions {
         }
     }
 
-    /// Looks at a part of the subscribers at a time: one timer for all of them.
+    /// Looks at a part of the subscribers at a time: one timer for all of them. Takes out those that ended by themselves.
     async fn keep_alive(&self) {
         let period = self.config.keep_alive / u32::try_from(PARTS).unwrap_or(1);
         let mut ticks = tokio::time::interval(period.max(Duration::from_millis(1)));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         for part in (0..PARTS).cycle() {
             ticks.tick().await;
-            self.registry.each_in(part, Subscriber::keep_alive);
+            self.registry.each_in(part, |subscriber| match subscriber.has_ended() {
+                None => subscriber.keep_alive(),
+                // Its stream has not been told yet, because its client reads nothing.
+                Some(why) => self.registry.remove(subscriber, why),
+            });
         }
     }
 

@@ -192,6 +192,10 @@ impl Subscriber {
         true
     }
 
+    pub(super) fn has_ended(&self) -> Option<Ended> {
+        self.state.lock().ended
+    }
+
     /// Forgets a URI that waits: nobody wants to hear of it any more.
     pub(super) fn forget_uri(&self, state: &mut State, uri: &str) {
         if state.pending.remove(uri) {

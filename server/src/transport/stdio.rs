@@ -146,6 +146,7 @@ impl Client {
         mut lines: LineReader<R>,
         shutdown: &Shutdown,
     ) -> io::Result<()> {
+        self.tell_legacy();
         let ended = loop {
             let line = tokio::select! {
                 line = lines.next() => line,
@@ -199,7 +200,8 @@ impl Client {
                 }
                 self.replies.finish(answer, None, started, &self.metrics).await;
                 if agreed {
-                    self.tell_legacy();
+                    // Nobody is told of lists before the answer to their `initialize`.
+                    self.legacy.want_lists();
                 }
             }
             Step::Listen(listen) => self.listen(listen, started).await,
@@ -207,9 +209,8 @@ impl Client {
         }
     }
 
-    /// After an `initialize` the client is told of what it watches, and of its lists.
+    /// Tells the client of what it watches by the methods of the legacy era.
     fn tell_legacy(&mut self) {
-        self.legacy.want_lists();
         match self.legacy.open() {
             Ok(stream) => {
                 self.told.spawn(notifier::tell(stream, self.replies.clone()));

@@ -25,7 +25,8 @@ async fn connect(front: &Front) -> Stream {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stalled_listen_ends_with_its_result_while_others_hear_everything() {
-    let front = Front::new(Bounds::default());
+    let keep_alive = Duration::from_millis(320);
+    let front = Front::new(Bounds { keep_alive, ..Bounds::default() });
     let mut stalled = connect(&front).await;
     let mut reading = connect(&front).await;
     let count = PENDING_URIS_MAX + 500;
@@ -48,6 +49,8 @@ async fn a_stalled_listen_ends_with_its_result_while_others_hear_everything() {
         tokio::time::timeout(crate::common::events::DEADLINE, reader).await.unwrap().unwrap();
     assert_eq!(front.http.metrics.subscribers_too_slow.get(), 1);
     until(|| front.http.metrics.notifications_pending.get() == 0).await;
+    // Nothing of it is left but what its client will read.
+    front.registered_are((1, 1, 1)).await;
     // What was on its way is still read, then the result says that the listen has ended.
     let mut last = stalled.message().await.unwrap();
     while let Some(message) = stalled.message().await {

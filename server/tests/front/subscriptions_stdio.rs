@@ -125,3 +125,12 @@ async fn a_client_that_reads_nothing_gets_one_notification_for_each_uri() {
     let twice = told.values().filter(|count| **count > 2).count();
     assert_eq!(twice, 0, "what was on its way, and what came after it");
 }
+
+#[tokio::test]
+async fn a_client_that_does_not_initialize_hears_what_it_subscribed_to_and_nothing_of_lists() {
+    let mut client = client();
+    let subscribe = r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"note://shelf/later"}}"#;
+    assert_eq!(client.ask(subscribe).await["result"], json!({}));
+    client.front.put("later", "created");
+    assert_eq!(client.next().await.unwrap()["params"]["uri"], "note://shelf/later");
+}
