@@ -1,8 +1,8 @@
 //! Subscriptions: who watches which resources, and how they hear of changes.
 //!
-//! A change passes these modules from top to bottom: [`follower`] reads it from the engine's change log and hands it to
-//! [`registry`], which finds by [`keys`] who watches it and may see it; each [`subscriber`] keeps in [`pending`] what its
-//! stream has not taken yet. [`list_changes`] collects what changed of the lists. How messages look is a matter of
+//! A change passes these modules from top to bottom: `follower` reads it from the engine's change log and hands it to
+//! `registry`, which finds by `keys` who watches it and may see it; each `subscriber` keeps in `pending` what its
+//! stream has not taken yet. `list_changes` collects what changed of the lists. How messages look is a matter of
 //! [`crate::mcp::protocol`], and how they travel one of [`crate::transport`].
 //!
 //! A commit costs the writer one atomic and one wake-up. A reader that stalls costs the memory of distinct URIs, up to
