@@ -60,9 +60,11 @@ impl Asked {
             headers: &self.headers,
             session: Session::Absent,
             caller: Caller::Process,
+            subscription: None,
         };
         match mcp.receive(black_box(self.body.as_bytes()), channel) {
             Step::Answer(answer) => answer,
+            Step::Listen(_) => panic!("a stream is no reply"),
             Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(60)),
         }
     }

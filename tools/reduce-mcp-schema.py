@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reduces the MCP schemas to what our replies need, for the tests in server/tests.
+"""Reduces the MCP schemas to what our replies and notifications need, for the tests in server/tests.
 
     tools/reduce-mcp-schema.py SCHEMA_DIR
 
@@ -31,6 +31,12 @@ ROOTS = [
     "JSONRPCErrorResponse",
     "UnsupportedProtocolVersionError",
     "HeaderMismatchError",
+    "ResourceUpdatedNotification",
+    "ResourceListChangedNotification",
+    "CancelledNotification",
+    "SubscriptionsAcknowledgedNotification",
+    "SubscriptionsListenResult",
+    "SubscriptionsListenResultResponse",
 ]
 # Objects that hold what they like, by the property under which they stand.
 OPEN_PROPERTIES = {"_meta", "inputSchema", "outputSchema", "structuredContent", "experimental", "error"}

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::access::Access;
 use crate::completion::{Facts, Plan};
 use crate::error::{Error, ErrorKind, Result};
-use crate::resource::Binding;
+use crate::resource::{Binding, Value};
 use crate::space::{AliasClash, CacheScope, ListMode, SpaceId, SpaceSettings};
 use crate::store::codec::{Reader, Writer};
 use crate::store::key::meta;
@@ -86,13 +86,37 @@ impl Space {
     ///
     /// Decided on what the caller may see, as far as the counters tell: hidden resources change nothing for a caller
     /// without groups.
-    pub(crate) fn lists_pinned_only(&self, access: &Access) -> bool {
+    pub fn lists_pinned_only(&self, access: &Access) -> bool {
         let count = if access.has_groups() { self.resource_count() } else { self.open_count() };
         match self.settings.list {
             ListMode::Auto => count > AUTO_LIST_RESOURCES_MAX,
             ListMode::Pinned => true,
             ListMode::All | ListMode::None => false,
         }
+    }
+
+    /// Whether the caller may use the space and, where some of its variables must have certain values, this URI has them.
+    /// ACLs are another matter.
+    pub fn allows(&self, uri: &str, access: &Access) -> bool {
+        let name = &self.settings.name;
+        if !access.sees_space(name) {
+            return false;
+        }
+        let mut required = access.required_in(name).peekable();
+        if required.peek().is_none() {
+            return true;
+        }
+        let Some(bindings) = self.matcher.match_uri(uri) else {
+            return false;
+        };
+        required.all(|required| {
+            bindings.iter().filter(|binding| binding.name == required.variable).any(|binding| {
+                match &binding.value {
+                    Value::String(value) => required.values.contains(value),
+                    Value::List(_) | Value::Map(_) => false,
+                }
+            })
+        })
     }
 
     pub(crate) fn set_counts(&self, counts: Counts) {
@@ -189,7 +213,8 @@ impl SpaceCatalog {
         self.templates.matches(uri).filter_map(|(id, bindings)| Some((self.get(id)?, bindings)))
     }
 
-    pub(crate) fn removing(&self) -> &[Arc<Space>] {
+    /// The spaces that are no longer served and whose resources are still being removed.
+    pub fn removing(&self) -> &[Arc<Space>] {
         &self.removing
     }
 

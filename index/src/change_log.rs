@@ -13,11 +13,15 @@ use crate::store::{Cf, Store, key};
 /// The layout of format version 1, which did not know priorities.
 const LAYOUT_WITHOUT_PRIORITIES: u8 = 1;
 const LAYOUT: u8 = 2;
+/// Added to the kind of a change that the lists of pinned resources show.
+const PINNED_LIST: u8 = 0x80;
 
 /// An entry as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) kind: ChangeKind,
+    /// See [`Change::pinned_list`].
+    pub(crate) pinned_list: bool,
     pub(crate) space: SpaceId,
     pub(crate) version: u64,
     pub(crate) old_acl: AclId,
@@ -31,13 +35,14 @@ pub(crate) struct Entry {
 impl Entry {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::with_capacity(40 + self.uri.len());
+        let kind = match self.kind {
+            ChangeKind::Created => 1,
+            ChangeKind::Updated => 2,
+            ChangeKind::Deleted => 3,
+        };
         writer
             .u8(if self.priorities.is_some() { LAYOUT } else { LAYOUT_WITHOUT_PRIORITIES })
-            .u8(match self.kind {
-                ChangeKind::Created => 1,
-                ChangeKind::Updated => 2,
-                ChangeKind::Deleted => 3,
-            })
+            .u8(kind | if self.pinned_list { PINNED_LIST } else { 0 })
             .u32(self.space.0)
             .u64(self.version)
             .u32(self.old_acl.0)
@@ -67,8 +72,10 @@ impl Entry {
         if !matches!(layout, LAYOUT | LAYOUT_WITHOUT_PRIORITIES) {
             return Err(reader.corrupt("its layout is not known"));
         }
+        let kind = reader.u8()?;
         Ok(Entry {
-            kind: match reader.u8()? {
+            pinned_list: kind & PINNED_LIST != 0,
+            kind: match kind & !PINNED_LIST {
                 1 => ChangeKind::Created,
                 2 => ChangeKind::Updated,
                 3 => ChangeKind::Deleted,
@@ -126,6 +133,7 @@ pub(crate) fn read_after(
         changes.push(Change {
             sequence: key::decode_sequence(key)?,
             kind: entry.kind,
+            pinned_list: entry.pinned_list,
             space: entry.space,
             version: entry.version,
             committed: entry.committed,
@@ -147,6 +155,7 @@ mod tests {
     fn an_entry_comes_back() {
         let entry = Entry {
             kind: ChangeKind::Updated,
+            pinned_list: true,
             space: SpaceId(4),
             version: 5,
             old_acl: AclId(1),

@@ -214,6 +214,14 @@ impl Engine {
         self.shared.complete(request)
     }
 
+    /// Has `hook` called with the newest sequence number after each batch that is published, on the writer's thread: it
+    /// must not block, and must not call the engine's writing half. Only the first hook that is set is called.
+    ///
+    /// A batch may have changed nothing but spaces; then the number is that of the batch before it.
+    pub fn on_commit(&self, hook: Box<dyn Fn(u64) + Send + Sync>) {
+        self.shared.on_commit(hook);
+    }
+
     /// Up to `count_max` changes after `sequence`, oldest first.
     ///
     /// # Errors

@@ -63,6 +63,8 @@ pub struct Change {
     pub sequence: u64,
     /// What happened.
     pub kind: ChangeKind,
+    /// Whether it changed which pinned resources there are, or who may see one of them.
+    pub pinned_list: bool,
     /// To which resource.
     pub uri: String,
     /// In which space.

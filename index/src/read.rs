@@ -12,7 +12,6 @@ use crate::contents_fragment::part::{StoredBody, StoredPart};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fragment;
 use crate::hot_values::HotValue;
-use crate::resource::Value;
 use crate::resource_uri;
 use crate::shared::Shared;
 use crate::space::{CacheScope, SpaceId};
@@ -219,36 +218,13 @@ impl Shared {
         let Some(space) = catalog.get(space) else {
             return Ok(None);
         };
-        if !space_allows(space, uri, access) || !self.acls.passes(acl, access)? {
+        if !space.allows(uri, access) || !self.acls.passes(acl, access)? {
             return Ok(None);
         }
         let cache_scope =
             if acl == AclId::NONE { space.cache_scope() } else { CacheScope::Private };
         Ok(Some((space, cache_scope)))
     }
-}
-
-/// Whether the space and the values of the variables that the caller must have allow it.
-pub(crate) fn space_allows(space: &Space, uri: &str, access: &Access) -> bool {
-    let name = &space.settings.name;
-    if !access.sees_space(name) {
-        return false;
-    }
-    let mut required = access.required_in(name).peekable();
-    if required.peek().is_none() {
-        return true;
-    }
-    let Some(bindings) = space.matcher.match_uri(uri) else {
-        return false;
-    };
-    required.all(|required| {
-        bindings.iter().filter(|binding| binding.name == required.variable).any(|binding| {
-            match &binding.value {
-                Value::String(value) => required.values.contains(value),
-                Value::List(_) | Value::Map(_) => false,
-            }
-        })
-    })
 }
 
 /// The same answer for what does not exist and for what may not be seen.

@@ -1,7 +1,7 @@
 //! What readers and the writer share: the store and the state that is valid with it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -31,7 +31,11 @@ pub(crate) struct Shared {
     refusal: Mutex<Option<Refusal>>,
     closed: Mutex<bool>,
     closing: Condvar,
+    commit_hook: OnceLock<CommitHook>,
 }
+
+/// Told the newest sequence number after each batch that was published, on the writer's thread.
+pub(crate) type CommitHook = Box<dyn Fn(u64) + Send + Sync>;
 
 /// Why writes are refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +79,7 @@ impl Shared {
             refusal: Mutex::new(None),
             closed: Mutex::new(false),
             closing: Condvar::new(),
+            commit_hook: OnceLock::new(),
         };
         shared.publish(&mut state);
         Ok((shared, state))
@@ -98,6 +103,7 @@ impl Shared {
         self.hot.clear();
         self.completions.follow(&self.catalog(), state.sequence);
         self.completions.store_was_replaced(state.sequence);
+        self.tell_of_commit();
         Ok(state)
     }
 
@@ -137,7 +143,20 @@ impl Shared {
         self.completions.apply(&finished.completion, finished.sequence_before, state.sequence);
         self.publish(state);
         self.hot.forget(&finished.replaced);
+        self.tell_of_commit();
         Ok(())
+    }
+
+    /// Who is told of commits from now on; only the first one that is set.
+    pub(crate) fn on_commit(&self, hook: CommitHook) {
+        let _second = self.commit_hook.set(hook);
+    }
+
+    /// After all else: whoever reads when told must find the new state, in the cache as well.
+    fn tell_of_commit(&self) {
+        if let Some(hook) = self.commit_hook.get() {
+            hook(self.newest.load(Ordering::Acquire));
+        }
     }
 
     pub(crate) fn catalog(&self) -> Arc<SpaceCatalog> {

@@ -320,3 +320,43 @@ fn fields_that_clients_would_choke_on_are_refused() {
     }
     assert_eq!(engine.log_range().newest, 0);
 }
+
+#[test]
+fn a_commit_is_told_when_it_can_be_read() {
+    let (_folder, engine) = engine();
+    let engine = Arc::new(engine);
+    let (tell, told) = std::sync::mpsc::sync_channel(16);
+    let reader = Arc::downgrade(&engine);
+    engine.on_commit(Box::new(move |newest| {
+        let changes = reader.upgrade().map(|engine| engine.changes_after(0, 100).unwrap().len());
+        tell.try_send((newest, changes)).unwrap();
+    }));
+    for (uri, body) in [("docs://h/a", "one"), ("docs://h/a", "one"), ("docs://h/b", "two")] {
+        put(&engine, text("docs", uri, body)).unwrap();
+    }
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), [(1, Some(1)), (1, Some(1)), (2, Some(2))]);
+}
+
+#[test]
+fn changes_say_whether_lists_of_pinned_resources_show_them() {
+    let (_folder, engine) = engine();
+    let resource = |pinned, acl: Option<&str>, body| {
+        let acl = acl.map(|group| vec![group.to_owned()]);
+        Resource { pinned, acl, ..text("docs", "docs://h/a", body) }
+    };
+    for (pinned, acl, body, expected) in [
+        (false, None, "one", false),
+        (true, None, "one", true),
+        (true, None, "two", false),
+        (true, Some("staff"), "two", true),
+        (false, Some("staff"), "two", true),
+        (false, None, "two", false),
+        (true, None, "two", true),
+    ] {
+        let applied = put(&engine, resource(pinned, acl, body)).unwrap();
+        let change = engine.changes_after(applied.sequence.unwrap() - 1, 1).unwrap().remove(0);
+        assert_eq!(change.pinned_list, expected, "{pinned} {acl:?} {body}");
+    }
+    let deleted = delete(&engine, "docs://h/a").sequence.unwrap();
+    assert!(engine.changes_after(deleted - 1, 1).unwrap()[0].pinned_list);
+}

@@ -2,8 +2,9 @@
 //!
 //! `tuples` writes records for completion and `complete` asks for them as people type;
 //! `generate` writes a seeded collection as NDJSON for `pressmark load`, `uris` the URIs of the same
-//! collection, `read` asks for them over HTTP and reports, `list` walks the whole list, and `hyper` is the
-//! bare server beside which the figures are read. The tool knows Pressmark from outside only: it depends on none of its crates,
+//! collection, `read` asks for them over HTTP and reports, `list` walks the whole list, `listen` holds streams of
+//! notifications open, and `hyper` is the bare server beside which the figures are read.
+//! The tool knows Pressmark from outside only: it depends on none of its crates,
 //! so it can measure any server that speaks the protocol. The benches have a generator of their own,
 //! since they hand the engine values and not lines; the two need not agree.
 
@@ -18,6 +19,7 @@ mod process;
 mod read;
 
 mod complete;
+mod listen;
 mod tuples;
 
 mod constant_server;
@@ -61,6 +63,8 @@ enum Command {
     Complete(complete::CompleteArgs),
     /// Walk every page of a server's `resources/list`, and report how it did
     List(list::ListArgs),
+    /// Hold streams of notifications open, change what they watch, and report what that cost
+    Listen(listen::ListenArgs),
     /// Answer every request with one constant reply: the floor of what HTTP costs
     Hyper {
         /// Where to listen; a loopback address
@@ -128,6 +132,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::Tuples(args) => args.write(),
         Command::Complete(args) => complete::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Listen(args) => listen::run(&args),
         Command::Hyper { listen, body_bytes } => {
             constant_server::run(loopback(listen)?, body_bytes).map(|()| ExitCode::SUCCESS)
         }

@@ -16,6 +16,7 @@ use crate::metrics::Metrics;
 use crate::readiness::Latch;
 use crate::sessions::{Sessions, SessionsConfig};
 use crate::shutdown::{Drained, Shutdown};
+use crate::subscriptions::{Subscriptions, SubscriptionsConfig};
 use crate::transport::http::{self, Arrivals, HttpConfig, HttpServer};
 use crate::transport::stdio::{self, StdioConfig};
 
@@ -30,8 +31,6 @@ const POOL_QUEUE_MAX: usize = 1_024;
 const BATCH_MESSAGES_MAX: usize = 100;
 /// A page of a list ends after this many bytes.
 const PAGE_BYTES_MAX: usize = 512 * 1024;
-/// Connections at a time; more wait in the system's queue.
-pub(crate) const CONNECTIONS_MAX: usize = 16_384;
 /// Streams of one HTTP/2 connection at a time.
 const STREAMS_PER_CONNECTION_MAX: u32 = 256;
 /// How long a request's head may take to arrive.
@@ -59,6 +58,7 @@ pub struct App {
     pub shutdown: Shutdown,
     config: ServerConfig,
     mcp: Arc<Mcp>,
+    subscriptions: Arc<Subscriptions>,
 }
 
 impl App {
@@ -73,8 +73,14 @@ impl App {
             completions_per_second: config.completions_per_second,
         };
         let metrics = Arc::new(Metrics::new());
-        let mcp = Mcp::new(engine, bounds, Access::anonymous(), Arc::clone(&metrics));
-        App { metrics, shutdown: Shutdown::new(), config, mcp: Arc::new(mcp) }
+        let streams = SubscriptionsConfig {
+            streams_max: config.streams_max,
+            keep_alive: config.stream_keep_alive,
+        };
+        let subscriptions = Subscriptions::new(Arc::clone(&engine), streams, Arc::clone(&metrics));
+        let mcp = Arc::new(Mcp::new(engine, bounds, Access::anonymous(), Arc::clone(&metrics)));
+        let subscriptions = Arc::new(subscriptions);
+        App { metrics, shutdown: Shutdown::new(), config, mcp, subscriptions }
     }
 
     /// Gives latches; until each of them is dropped, replies about spaces say that they are stale at once.
@@ -88,12 +94,18 @@ impl App {
         let config = &self.config;
         let sessions =
             SessionsConfig { sessions_max: config.sessions_max, idle_timeout: config.session_idle };
-        let sessions = Arc::new(Sessions::new(sessions, Arc::clone(&self.metrics)));
+        let sessions = Arc::new(Sessions::new(
+            sessions,
+            Arc::clone(&self.subscriptions),
+            Arc::clone(self.mcp.access()),
+            Arc::clone(&self.metrics),
+        ));
+        self.subscriptions.start(&self.shutdown);
         let server = HttpServer {
             config: HttpConfig {
                 allowed_hosts: config.allowed_hosts.clone(),
                 body_bytes_max: bytes(config.body_bytes_max),
-                connections_max: CONNECTIONS_MAX,
+                connections_max: config.connections_max,
                 streams_per_connection_max: STREAMS_PER_CONNECTION_MAX,
                 head_timeout: HEAD_TIMEOUT,
                 idle_timeout: IDLE_TIMEOUT,
@@ -103,6 +115,7 @@ impl App {
             },
             pool: self.pool(),
             sessions,
+            subscriptions: Arc::clone(&self.subscriptions),
             admission: Admission::new(config.concurrent_requests_max, Arc::clone(&self.metrics)),
             arrivals: Arrivals::new(BODIES_ARRIVING_MAX, ARRIVED_BYTES_MAX),
             unsent_replies: ByteBudget::new(UNSENT_REPLY_BYTES_MAX),
@@ -124,10 +137,12 @@ impl App {
             unsent_reply_bytes_max: UNSENT_REPLY_BYTES_MAX,
             drain_timeout: DRAIN_DEADLINE,
         };
+        self.subscriptions.start(&self.shutdown);
         stdio::serve(
             tokio::io::stdin(),
             tokio::io::stdout(),
             self.pool(),
+            Arc::clone(&self.subscriptions),
             Arc::clone(&self.metrics),
             config,
             self.shutdown.clone(),

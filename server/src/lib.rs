@@ -15,6 +15,8 @@ pub mod mcp;
 
 pub mod sessions;
 
+pub mod subscriptions;
+
 pub mod engine_pool;
 
 pub mod call_rates;

@@ -93,6 +93,22 @@ pub struct Metrics {
     pub sessions: Gauge,
     /// `initialize` requests that got no session because there were too many.
     pub sessions_refused: Counter,
+    /// Listens, sessions and stdio clients that may watch something.
+    pub subscribers: Gauge,
+    /// URIs that they watch.
+    pub watched_uris: Gauge,
+    /// Subscribers that were ended because they took too little.
+    pub subscribers_too_slow: Counter,
+    /// Open streams of notifications.
+    pub streams: Gauge,
+    /// Streams that were refused because there were too many.
+    pub streams_refused: Counter,
+    /// Notifications that wait for their streams.
+    pub notifications_pending: Gauge,
+    /// Changes that became one with a notification that waited.
+    pub notifications_coalesced: Counter,
+    notifications_delivered: Counter<u64, AtomicU64>,
+    notification_lag: DurationHistogram,
     /// Work that waits for a thread of the engine's pool.
     pub pool_queue: Gauge,
     /// 1 while the store takes writes, 0 while it refuses them since one failed.
@@ -149,6 +165,15 @@ impl Metrics {
             connections: Gauge::default(),
             sessions: Gauge::default(),
             sessions_refused: Counter::default(),
+            subscribers: Gauge::default(),
+            watched_uris: Gauge::default(),
+            subscribers_too_slow: Counter::default(),
+            streams: Gauge::default(),
+            streams_refused: Counter::default(),
+            notifications_pending: Gauge::default(),
+            notifications_coalesced: Counter::default(),
+            notifications_delivered: Counter::default(),
+            notification_lag: DurationHistogram::default(),
             pool_queue: Gauge::default(),
             store_writable: Gauge::default(),
             source_scans_running: Gauge::default(),
@@ -161,6 +186,7 @@ impl Metrics {
             source_reconcile_seconds: Gauge::default(),
         };
         metrics.register();
+        metrics.register_subscriptions();
         metrics.store_writable.set(1);
         metrics
     }
@@ -256,6 +282,57 @@ impl Metrics {
             "Time that the last comparison of a whole source took",
             self.source_reconcile_seconds.clone(),
         );
+    }
+
+    fn register_subscriptions(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "subscribers",
+            "Listens, sessions and stdio clients that may watch something",
+            self.subscribers.clone(),
+        );
+        registry.register("subscribed_uris", "URIs that are watched", self.watched_uris.clone());
+        registry.register(
+            "subscribers_too_slow",
+            "Subscribers ended because they took too little",
+            self.subscribers_too_slow.clone(),
+        );
+        registry.register(
+            "notification_streams",
+            "Open streams of notifications",
+            self.streams.clone(),
+        );
+        registry.register(
+            "notification_streams_refused",
+            "Streams of notifications refused because there were too many",
+            self.streams_refused.clone(),
+        );
+        registry.register(
+            "notifications_pending",
+            "Notifications that wait for their streams",
+            self.notifications_pending.clone(),
+        );
+        registry.register(
+            "notifications_coalesced",
+            "Changes that became one with a notification that waited",
+            self.notifications_coalesced.clone(),
+        );
+        registry.register(
+            "notifications_delivered",
+            "Notifications handed to sockets and pipes",
+            self.notifications_delivered.clone(),
+        );
+        registry.register(
+            "notification_lag_seconds",
+            "Time from a commit to the notification at the socket, once for each write",
+            self.notification_lag.clone(),
+        );
+    }
+
+    /// Counts notifications that were handed to a socket or pipe, `lag` after the oldest of their changes.
+    pub fn delivered(&self, count: u64, lag: Duration) {
+        self.notifications_delivered.inc_by(count);
+        self.notification_lag.observe(lag);
     }
 
     /// Counts one answered message.

@@ -1,7 +1,7 @@
-//! Sessions of the legacy revisions over HTTP: an id and the revision that was agreed on.
+//! Sessions of the legacy revisions over HTTP: an id, the revision that was agreed on, and what the client watches.
 //!
 //! They are optional: reads work without one. When there are too many, an `initialize` is answered
-//! without an id instead of ending somebody else's session.
+//! without an id instead of ending somebody else's session. One whose client has a stream open is in use.
 
 use std::{
     collections::HashMap,
@@ -13,12 +13,14 @@ use std::{
 };
 
 use parking_lot::RwLock;
+use pressmark_index::access::Access;
 use tokio::time::Instant;
 
 use crate::{
     mcp::protocol::{Revision, Session},
     metrics::Metrics,
     shutdown::Shutdown,
+    subscriptions::{Ended, Subscription, Subscriptions},
 };
 
 /// Bounds of the sessions.
@@ -39,6 +41,9 @@ pub struct Sessions {
     config: SessionsConfig,
     started: Instant,
     table: RwLock<Table>,
+    subscriptions: Arc<Subscriptions>,
+    /// What every session may see.
+    access: Arc<Access>,
     metrics: Arc<Metrics>,
 }
 
@@ -53,6 +58,7 @@ struct Live {
     revision: Revision,
     /// Milliseconds since `Sessions::started`; atomic, so that a request needs only the read lock.
     last_used_ms: AtomicU64,
+    subscription: Arc<Subscription>,
 }
 
 // === impl SessionId ===
@@ -79,8 +85,14 @@ impl std::fmt::Display for SessionId {
 
 impl Sessions {
     /// No sessions yet.
-    pub fn new(config: SessionsConfig, metrics: Arc<Metrics>) -> Self {
-        Self { config, started: Instant::now(), table: RwLock::default(), metrics }
+    pub fn new(
+        config: SessionsConfig,
+        subscriptions: Arc<Subscriptions>,
+        access: Arc<Access>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let (started, table) = (Instant::now(), RwLock::default());
+        Self { config, started, table, subscriptions, access, metrics }
     }
 
     /// A new session that agreed on `revision`; none when there are too many.
@@ -100,34 +112,45 @@ impl Sessions {
             self.metrics.sessions_refused.inc();
             return None;
         }
-        live.insert(id, Live { revision, last_used_ms: AtomicU64::new(self.now_ms()) });
+        let last_used_ms = AtomicU64::new(self.now_ms());
+        // The lists are told without being asked for, on a stream once there is one.
+        let subscription = self.subscriptions.legacy(Arc::clone(&self.access), true);
+        live.insert(id, Live { revision, last_used_ms, subscription });
         self.show(live.len());
         Some(id)
     }
 
-    /// The session that a request names, which is used now.
-    pub fn find(&self, id: SessionId) -> Session {
+    /// The session that a request names, which is used now, with what it watches.
+    pub fn find(&self, id: SessionId) -> (Session, Option<Arc<Subscription>>) {
         let table = self.table.read();
         match table.live.get(&id) {
             Some(session) if !self.expired(session) => {
                 session.last_used_ms.store(self.now_ms(), Ordering::Relaxed);
-                Session::Known(session.revision)
+                (Session::Known(session.revision), Some(Arc::clone(&session.subscription)))
             }
-            Some(_) | None => Session::Unknown,
+            Some(_) | None => (Session::Unknown, None),
         }
     }
 
     /// Ends a session; false when there is none.
     pub fn end(&self, id: SessionId) -> bool {
-        let live = &mut self.table.write().live;
-        let ended = live.remove(&id).is_some_and(|session| !self.expired(&session));
-        self.show(live.len());
-        ended
+        let removed = {
+            let live = &mut self.table.write().live;
+            let removed = live.remove(&id);
+            self.show(live.len());
+            removed
+        };
+        removed.is_some_and(|session| {
+            let ended = !self.expired(&session);
+            session.subscription.close(Ended::Replaced);
+            ended
+        })
     }
 
     /// Removes sessions when they expire, until the shutdown begins.
     pub async fn sweep(&self, shutdown: Shutdown) {
-        let mut ticks = tokio::time::interval(self.config.idle_timeout.max(SWEEP_PERIOD_MIN));
+        // Looked at so often, a session whose stream breaks has most of its time left.
+        let mut ticks = tokio::time::interval((self.config.idle_timeout / 4).max(SWEEP_PERIOD_MIN));
         loop {
             tokio::select! {
                 _ = ticks.tick() => self.remove_expired(&mut self.table.write()),
@@ -143,6 +166,8 @@ impl Sessions {
             let is_live = !self.expired(session);
             if is_live {
                 oldest_ms = oldest_ms.min(session.last_used_ms.load(Ordering::Relaxed));
+            } else {
+                session.subscription.close(Ended::Replaced);
             }
             is_live
         });
@@ -153,6 +178,10 @@ impl Sessions {
     }
 
     fn expired(&self, session: &Live) -> bool {
+        if session.subscription.has_stream() {
+            session.last_used_ms.store(self.now_ms(), Ordering::Relaxed);
+            return false;
+        }
         let last_used = Duration::from_millis(session.last_used_ms.load(Ordering::Relaxed));
         self.started.elapsed().saturating_sub(last_used) > self.config.idle_timeout
     }
@@ -181,7 +210,9 @@ mod tests {
 
     fn sessions(sessions_max: usize) -> Sessions {
         let config = SessionsConfig { sessions_max, idle_timeout: IDLE };
-        Sessions::new(config, Arc::new(Metrics::new()))
+        let metrics = Arc::new(Metrics::new());
+        let subscriptions = crate::subscriptions::tests::subscriptions(&metrics);
+        Sessions::new(config, subscriptions, Arc::new(Access::anonymous()), metrics)
     }
 
     #[test]
@@ -205,10 +236,10 @@ mod tests {
         let id = sessions.begin(Revision::V2025_06_18).unwrap();
         for _ in 0..3 {
             tokio::time::advance(IDLE).await;
-            assert_eq!(sessions.find(id), Session::Known(Revision::V2025_06_18));
+            assert_eq!(sessions.find(id).0, Session::Known(Revision::V2025_06_18));
         }
         tokio::time::advance(IDLE + Duration::from_millis(1)).await;
-        assert_eq!(sessions.find(id), Session::Unknown);
+        assert_eq!(sessions.find(id).0, Session::Unknown);
         assert!(!sessions.end(id));
     }
 

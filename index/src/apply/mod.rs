@@ -209,13 +209,19 @@ impl<'s, 'w> Transaction<'s, 'w> {
             None => (ChangeKind::Created, Outcome::Created),
         };
         let old_acl = previous.as_ref().map_or(AclId::NONE, |head| head.acl);
+        let pinned_before = previous.as_ref().filter(|head| head.order.pinned);
         let old_priority = previous.as_ref().map_or(0, |head| head.order.priority);
-        let sequence = self.log(
-            (kind, space.id, version),
-            (old_acl, acl),
-            (old_priority, put.order.priority),
-            &put.uri,
-        )?;
+        let sequence = self.log(Entry {
+            kind,
+            pinned_list: pinned_before.map(|head| head.acl) != put.order.pinned.then_some(acl),
+            space: space.id,
+            version,
+            old_acl,
+            new_acl: acl,
+            committed: self.now,
+            priorities: Some((old_priority, put.order.priority)),
+            uri: put.uri.clone(),
+        })?;
         self.note_completion(
             &space,
             Arc::clone(&put.facts),
@@ -319,12 +325,17 @@ impl<'s, 'w> Transaction<'s, 'w> {
                 warning: None,
             });
         };
-        let sequence = self.log(
-            (ChangeKind::Deleted, head.space, head.version),
-            (head.acl, AclId::NONE),
-            (head.order.priority, 0),
-            uri,
-        )?;
+        let sequence = self.log(Entry {
+            kind: ChangeKind::Deleted,
+            pinned_list: head.order.pinned,
+            space: head.space,
+            version: head.version,
+            old_acl: head.acl,
+            new_acl: AclId::NONE,
+            committed: self.now,
+            priorities: Some((head.order.priority, 0)),
+            uri: uri.to_owned(),
+        })?;
         // A space that is being removed completes nothing any more.
         if let Some(space) = self.state.catalog.get(head.space).cloned()
             && let Some(facts) = space.facts(uri)
@@ -369,24 +380,9 @@ impl<'s, 'w> Transaction<'s, 'w> {
         }
     }
 
-    fn log(
-        &mut self,
-        (kind, space, version): (ChangeKind, SpaceId, u64),
-        (old_acl, new_acl): (AclId, AclId),
-        priorities: (u16, u16),
-        uri: &str,
-    ) -> Result<u64> {
+    /// Appends to the change log; returns the entry's sequence number.
+    fn log(&mut self, entry: Entry) -> Result<u64> {
         self.state.sequence = self.state.sequence.saturating_add(1);
-        let entry = Entry {
-            kind,
-            space,
-            version,
-            old_acl,
-            new_acl,
-            committed: self.now,
-            priorities: Some(priorities),
-            uri: uri.to_owned(),
-        };
         self.batch.put(Cf::Changes, &key::sequence(self.state.sequence), &entry.encode())?;
         Ok(self.state.sequence)
     }

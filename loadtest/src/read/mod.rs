@@ -6,7 +6,7 @@
 //! from when it was due. That avoids what Gil Tene named coordinated omission.
 
 mod connection;
-mod pick;
+pub(crate) mod pick;
 mod report;
 mod schedule;
 

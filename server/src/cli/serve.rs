@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::open::{Setup, open_to_serve, setup};
 use super::{Common, chain, descriptors, say, try_lines};
-use crate::app::{App, CONNECTIONS_MAX};
+use crate::app::App;
 use crate::config;
 use crate::shutdown::{Drained, Shutdown};
 use crate::watch::Keeper;
@@ -31,7 +31,7 @@ pub(super) fn http(
     let address = listen.unwrap_or(server.listen);
     config::check_listen(address, server.unsafe_listen_without_auth)
         .map_err(|reason| format!("--listen: {reason}"))?;
-    descriptors::raise(CONNECTIONS_MAX);
+    descriptors::raise(server.connections_max);
     let runtime = runtime()?;
     runtime.block_on(async {
         // Bound before the store is opened: an address in use is said at once.

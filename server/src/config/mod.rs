@@ -70,6 +70,12 @@ pub struct ServerConfig {
     pub completions_per_second: NonZeroU32,
     /// Requests in progress.
     pub concurrent_requests_max: usize,
+    /// Connections at a time.
+    pub connections_max: usize,
+    /// Streams of notifications at a time.
+    pub streams_max: usize,
+    /// How long a stream may be quiet before it gets a comment.
+    pub stream_keep_alive: Duration,
     /// Sessions of the revisions that have them.
     pub sessions_max: usize,
     /// How long a session lives without a request.
@@ -200,6 +206,9 @@ impl Default for Config {
                 tool_calls_per_second: TOOL_CALLS_PER_SECOND_DEFAULT,
                 completions_per_second: COMPLETIONS_PER_SECOND_DEFAULT,
                 concurrent_requests_max: 512,
+                connections_max: 16_384,
+                streams_max: 65_536,
+                stream_keep_alive: Duration::from_secs(25),
                 sessions_max: 10_000,
                 session_idle: Duration::from_secs(30 * 60),
                 request_timeout: Duration::from_secs(30),

@@ -79,6 +79,14 @@ pub struct RawServer {
     pub completions_per_second: Option<Spanned<RawCount>>,
     /// Most requests in progress; further ones are answered with 503. Default: `512`.
     pub concurrent_requests_max: Option<Spanned<RawCount>>,
+    /// Most connections; further ones wait in the system's queue. Each takes a file descriptor. Default: `16384`.
+    pub connections_max: Option<Spanned<RawCount>>,
+    /// Most streams of notifications that are open at a time, over all connections; further ones are answered with 503.
+    /// Default: `65536`.
+    pub streams_max: Option<Spanned<RawCount>>,
+    /// A stream of notifications on which nothing was sent for this long gets a comment, so that nobody in between takes
+    /// it for dead. Default: `"25s"`.
+    pub stream_keep_alive: Option<Spanned<RawDuration>>,
     /// Most sessions of the revisions that have them; a client beyond them is served without one. Default: `10000`.
     pub sessions_max: Option<Spanned<RawCount>>,
     /// A session without a request for this long ends. Default: `"30m"`.

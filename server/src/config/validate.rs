@@ -70,6 +70,14 @@ fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Faul
     set("server.concurrent_requests_max", raw.concurrent_requests_max, requests, |number| {
         count(number, COUNT_MAX)
     })?;
+    set("server.connections_max", raw.connections_max, &mut server.connections_max, |number| {
+        count(number, COUNT_MAX)
+    })?;
+    set("server.streams_max", raw.streams_max, &mut server.streams_max, |number| {
+        count(number, COUNT_MAX)
+    })?;
+    let keep_alive = &mut server.stream_keep_alive;
+    set("server.stream_keep_alive", raw.stream_keep_alive, keep_alive, positive_duration)?;
     set("server.sessions_max", raw.sessions_max, &mut server.sessions_max, |number| {
         count(number, COUNT_MAX)
     })?;

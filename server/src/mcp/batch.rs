@@ -1,5 +1,7 @@
 //! Batches of revision 2025-03-26: many messages in a body, within the bounds of one.
 
+use std::sync::Arc;
+
 use tokio::time::Instant;
 
 use super::{
@@ -12,13 +14,15 @@ use crate::{
     call_rates::Caller,
     error::{Code, Fault},
     json_rpc::{self, Message},
+    subscriptions::Subscription,
 };
 
 /// What the messages of a batch have in common.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BatchContext {
+#[derive(Clone, Copy)]
+pub(super) struct BatchContext<'a> {
     pub(super) revision: Revision,
     pub(super) caller: Caller,
+    pub(super) subscription: Option<&'a Arc<Subscription>>,
     /// No message is begun after it.
     pub(super) deadline: Instant,
 }
@@ -28,7 +32,7 @@ pub(super) struct BatchContext {
 impl Mcp {
     /// Answers the messages one after another until the reply is full or the time is over; every
     /// request has an answer all the same.
-    pub(super) fn batch(&self, text: &str, context: BatchContext) -> Answer {
+    pub(super) fn batch(&self, text: &str, context: BatchContext<'_>) -> Answer {
         let elements = match json_rpc::parse_batch(text, self.config.batch_messages_max) {
             Ok(elements) => elements,
             Err(malformed) => return malformed_answer(&malformed),
@@ -56,7 +60,7 @@ impl Mcp {
     fn batch_element(
         &self,
         text: &str,
-        context: BatchContext,
+        context: BatchContext<'_>,
         before: &[u8],
         full: &mut bool,
     ) -> Option<Vec<u8>> {
@@ -82,12 +86,15 @@ impl Mcp {
             }
             let request_id = self.next_request_id();
             let revision = context.revision;
-            let request = Context { mcp: self, id: request.id, revision, request_id };
+            let subscription = context.subscription;
+            let request = Context { mcp: self, id: request.id, revision, subscription, request_id };
             self.start(&request, method, &params, context.caller)
         });
         let reply = match step {
             Ok(Step::Answer(answer)) => answer.body,
             Ok(Step::Work(work)) => self.perform(work, context.deadline).body,
+            // Modern requests were refused above.
+            Ok(Step::Listen(_)) => None,
             Err(fault) => return refused(&fault),
         }?;
         // The first reply is bounded as any other is.

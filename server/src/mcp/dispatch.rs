@@ -52,7 +52,7 @@ pub struct McpConfig {
 pub struct Mcp {
     pub(super) engine: Arc<Engine>,
     pub(super) config: McpConfig,
-    pub(super) access: Access,
+    pub(super) access: Arc<Access>,
     settled: Readiness,
     tool_calls: CallRates,
     completions: CallRates,
@@ -70,6 +70,7 @@ impl Mcp {
         access: Access,
         metrics: Arc<Metrics>,
     ) -> Self {
+        let access = Arc::new(access);
         Self {
             engine,
             access,
@@ -102,6 +103,11 @@ impl Mcp {
     /// The engine behind it.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// What every caller may see.
+    pub fn access(&self) -> &Arc<Access> {
+        &self.access
     }
 
     /// What the reply to one message takes at most, its frame apart.
@@ -141,15 +147,17 @@ impl Mcp {
     pub fn perform(&self, work: Work, deadline: Instant) -> Answer {
         match work.0 {
             WorkKind::Request { id, method, revision, request_id, call } => {
-                let context = Context { mcp: self, id: &id, revision, request_id };
+                let context =
+                    Context { mcp: self, id: &id, revision, subscription: None, request_id };
                 let reply = caught(request_id, || handlers::perform(&context, call));
                 match reply {
                     Ok(reply) => Answer::reply(method, reply),
                     Err(fault) => Answer::fault(method, Some(&id), &fault),
                 }
             }
-            WorkKind::Batch { text, revision, caller } => {
-                let context = BatchContext { revision, caller, deadline };
+            WorkKind::Batch { text, revision, caller, subscription } => {
+                let subscription = subscription.as_ref();
+                let context = BatchContext { revision, caller, subscription, deadline };
                 caught(self.next_request_id(), || Ok(self.batch(&text, context)))
                     .unwrap_or_else(|fault| Answer::fault(Method::Batch, None, &fault))
             }
@@ -165,7 +173,8 @@ impl Mcp {
         let step = Params::read(request.params).and_then(|params| {
             let revision = protocol::of_request(request, &params, channel)?;
             method = served(&request.method, revision)?;
-            let context = Context { mcp: self, id: request.id, revision, request_id };
+            let subscription = channel.subscription();
+            let context = Context { mcp: self, id: request.id, revision, subscription, request_id };
             self.start(&context, method, &params, channel.caller())
         });
         step.unwrap_or_else(|fault| Step::Answer(Answer::fault(method, Some(request.id), &fault)))
@@ -197,6 +206,7 @@ impl Mcp {
                 let answer = Answer::reply(method, reply);
                 Step::Answer(Answer { negotiated: Some(revision), ..answer })
             }
+            Outcome::Listen(listen) => Step::Listen(listen),
             Outcome::Work(call) => {
                 let id = id.into();
                 Step::Work(Work(WorkKind::Request { id, method, revision, request_id, call }))
@@ -220,6 +230,7 @@ impl Mcp {
                     text: text.into(),
                     revision,
                     caller: channel.caller(),
+                    subscription: channel.subscription().cloned(),
                 }));
             }
             Ok(revision) => Fault::invalid_request(format!(
@@ -255,6 +266,13 @@ fn handle(context: &Context<'_>, method: Method, params: &Params<'_>) -> Result<
             handlers::templates::resources_templates_list(context, params)
         }
         Method::CompletionComplete => handlers::completion::completion_complete(context, params),
+        Method::ResourcesSubscribe => handlers::subscriptions::resources_subscribe(context, params),
+        Method::ResourcesUnsubscribe => {
+            handlers::subscriptions::resources_unsubscribe(context, params)
+        }
+        Method::SubscriptionsListen => {
+            handlers::subscriptions::subscriptions_listen(context, params)
+        }
         Method::ToolsList => handlers::tools::tools_list(context, params),
         Method::ToolsCall => handlers::tools::tools_call(context, params),
         Method::Initialize => handlers::lifecycle::initialize(context, params),

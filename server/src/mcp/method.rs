@@ -21,6 +21,12 @@ pub enum Method {
     ResourcesRead,
     /// `completion/complete`.
     CompletionComplete,
+    /// `resources/subscribe`.
+    ResourcesSubscribe,
+    /// `resources/unsubscribe`.
+    ResourcesUnsubscribe,
+    /// `subscriptions/listen`.
+    SubscriptionsListen,
     /// `tools/list`.
     ToolsList,
     /// `tools/call`.
@@ -48,6 +54,9 @@ impl Method {
             "completion/complete" => Method::CompletionComplete,
             "tools/list" => Method::ToolsList,
             "tools/call" => Method::ToolsCall,
+            "resources/subscribe" if era == Era::Legacy => Method::ResourcesSubscribe,
+            "resources/unsubscribe" if era == Era::Legacy => Method::ResourcesUnsubscribe,
+            "subscriptions/listen" if era == Era::Modern => Method::SubscriptionsListen,
             "initialize" if era == Era::Legacy => Method::Initialize,
             "ping" if era == Era::Legacy => Method::Ping,
             "server/discover" if era == Era::Modern => Method::ServerDiscover,
@@ -66,6 +75,9 @@ impl Method {
             Method::ResourcesTemplatesList => "resources/templates/list",
             Method::ResourcesRead => "resources/read",
             Method::CompletionComplete => "completion/complete",
+            Method::ResourcesSubscribe => "resources/subscribe",
+            Method::ResourcesUnsubscribe => "resources/unsubscribe",
+            Method::SubscriptionsListen => "subscriptions/listen",
             Method::ToolsList => "tools/list",
             Method::ToolsCall => "tools/call",
             Method::Notification => "notification",

@@ -1,5 +1,7 @@
 //! What a message leads to: an answer, or work for the pool that leads to one.
 
+use std::sync::Arc;
+
 use hyper::StatusCode;
 use serde_json::value::RawValue;
 
@@ -12,13 +14,15 @@ use crate::{
     call_rates::Caller,
     error::{Code, Fault},
     json_rpc,
+    subscriptions::{Listen, Subscription},
 };
 
 /// What a message leads to.
-#[derive(Debug)]
 pub enum Step {
     /// It is answered already.
     Answer(Answer),
+    /// A stream of notifications that is to be opened.
+    Listen(Listen),
     /// It may wait for the disk: run it with [`super::Mcp::perform`] on the pool.
     Work(Work),
 }
@@ -62,13 +66,22 @@ impl RequestKey {
 }
 
 /// Work for the pool; owns all it needs.
-#[derive(Debug)]
 pub struct Work(pub(super) WorkKind);
 
-#[derive(Debug)]
 pub(super) enum WorkKind {
-    Request { id: Box<str>, method: Method, revision: Revision, request_id: u64, call: EngineCall },
-    Batch { text: Box<str>, revision: Revision, caller: Caller },
+    Request {
+        id: Box<str>,
+        method: Method,
+        revision: Revision,
+        request_id: u64,
+        call: EngineCall,
+    },
+    Batch {
+        text: Box<str>,
+        revision: Revision,
+        caller: Caller,
+        subscription: Option<Arc<Subscription>>,
+    },
 }
 
 /// An engine call with its decoded parameters.

@@ -25,7 +25,10 @@ use crate::{
     },
     metrics::{Finished, Metrics, Transport},
     shutdown::Shutdown,
+    subscriptions::{Ended, Listen, NotificationStream, Subscription, Subscriptions},
 };
+
+mod notifier;
 
 /// Bounds of one stream of lines.
 #[derive(Debug, Clone)]
@@ -51,6 +54,9 @@ struct Unsent {
 /// Replies that wait for the writer; more wait in their tasks.
 const REPLIES_WAITING_MAX: usize = 64;
 
+/// Listens that one client may have open.
+const LISTENS_MAX: usize = 256;
+
 /// Serves one client until its input ends, its output breaks, or the shutdown begins; what was
 /// being answered then is answered first, after the shutdown for a while only.
 ///
@@ -60,6 +66,7 @@ pub async fn serve<R, W>(
     reader: R,
     writer: W,
     pool: Arc<EnginePool>,
+    subscriptions: Arc<Subscriptions>,
     metrics: Arc<Metrics>,
     config: StdioConfig,
     shutdown: Shutdown,
@@ -70,8 +77,13 @@ where
 {
     let (replies, waiting) = mpsc::channel(REPLIES_WAITING_MAX);
     let places = config.requests_in_flight_max.clamp(1, Semaphore::MAX_PERMITS);
+    let legacy = subscriptions.legacy(Arc::clone(pool.mcp().access()), false);
     let client = Client {
         pool,
+        subscriptions,
+        legacy,
+        told: JoinSet::new(),
+        listens: HashMap::new(),
         metrics,
         request_timeout: config.request_timeout,
         places: Arc::new(Semaphore::new(places)),
@@ -109,6 +121,13 @@ where
 /// The reading half; dropping it ends the queue of replies.
 struct Client {
     pool: Arc<EnginePool>,
+    subscriptions: Arc<Subscriptions>,
+    /// What the client watches if it is one of the legacy era.
+    legacy: Arc<Subscription>,
+    /// The streams of notifications.
+    told: JoinSet<()>,
+    /// The listens, by the id under which the client may cancel them.
+    listens: HashMap<RequestKey, AbortHandle>,
     metrics: Arc<Metrics>,
     request_timeout: Duration,
     places: Arc<Semaphore>,
@@ -127,6 +146,7 @@ impl Client {
         mut lines: LineReader<R>,
         shutdown: &Shutdown,
     ) -> io::Result<()> {
+        self.tell_legacy();
         let ended = loop {
             let line = tokio::select! {
                 line = lines.next() => line,
@@ -143,6 +163,11 @@ impl Client {
             }
         };
         while self.running.join_next().await.is_some() {}
+        if shutdown.has_begun() {
+            // Listens end with their results.
+            self.legacy.close(Ended::Shutdown);
+            while self.told.join_next().await.is_some() {}
+        }
         ended
     }
 
@@ -159,19 +184,77 @@ impl Client {
         if line.trim_ascii().is_empty() {
             return;
         }
-        let channel = Channel::Stdio { negotiated: self.negotiated };
+        let channel =
+            Channel::Stdio { negotiated: self.negotiated, subscription: Some(&self.legacy) };
         match self.pool.mcp().receive(line, channel) {
             Step::Answer(answer) => {
+                let agreed = answer.negotiated.is_some();
                 self.negotiated = answer.negotiated.or(self.negotiated);
-                if let Some(running) = answer.cancels.as_ref().and_then(|id| self.by_id.remove(id))
-                {
+                let cancelled = answer
+                    .cancels
+                    .as_ref()
+                    .and_then(|id| self.listens.remove(id).or_else(|| self.by_id.remove(id)));
+                if let Some(running) = cancelled {
                     // Nothing may be sent for it any more; a read that has begun ends by itself.
                     running.abort();
                 }
                 self.replies.finish(answer, None, started, &self.metrics).await;
+                if agreed {
+                    // Nobody is told of lists before the answer to their `initialize`.
+                    self.legacy.want_lists();
+                }
             }
+            Step::Listen(listen) => self.listen(listen, started).await,
             Step::Work(work) => self.spawn(work, started).await,
         }
+    }
+
+    /// Tells the client of what it watches by the methods of the legacy era.
+    fn tell_legacy(&mut self) {
+        match self.legacy.open() {
+            Ok(stream) => {
+                self.told.spawn(notifier::tell(stream, self.replies.clone()));
+            }
+            Err(fault) => tracing::warn!("the client is not told of changes: {}", fault.message),
+        }
+    }
+
+    async fn listen(&mut self, listen: Listen, started: Instant) {
+        while self.told.try_join_next().is_some() {}
+        self.listens.retain(|_, listen| !listen.is_finished());
+        let id = listen.id.clone();
+        let method = Method::SubscriptionsListen;
+        match self.begin_listen(listen) {
+            Ok((key, stream)) => {
+                let told = self.told.spawn(notifier::tell(stream, self.replies.clone()));
+                self.listens.insert(key, told);
+                self.metrics.finished(&Finished {
+                    method,
+                    transport: Transport::stdio,
+                    code: None,
+                    duration: started.elapsed(),
+                    reply_bytes: 0,
+                });
+            }
+            Err(fault) => {
+                let answer = Answer::fault(method, Some(&id), &fault);
+                self.replies.finish(answer, None, started, &self.metrics).await;
+            }
+        }
+    }
+
+    fn begin_listen(&self, listen: Listen) -> Result<(RequestKey, NotificationStream), Fault> {
+        let key = RequestKey::of(&listen.id)
+            .ok_or_else(|| Fault::invalid_request("`id` must be a string or an integer"))?;
+        if self.listens.contains_key(&key) {
+            return Err(Fault::invalid_request("a listen with this id is open: take another id"));
+        }
+        if self.listens.len() >= LISTENS_MAX {
+            return Err(Fault::invalid_request(
+                "too many listens are open: cancel some, or watch more with each",
+            ));
+        }
+        Ok((key, self.subscriptions.listen(listen)?))
     }
 
     async fn spawn(&mut self, work: Work, started: Instant) {
@@ -224,9 +307,13 @@ impl Replies {
             duration: started.elapsed(),
             reply_bytes: answer.body.as_ref().map_or(0, Vec::len),
         });
-        let Some(body) = answer.body else {
-            return;
-        };
+        if let Some(body) = answer.body {
+            self.send(body, reserved).await;
+        }
+    }
+
+    /// Queues a message; waits while the client takes none.
+    async fn send(&self, body: Vec<u8>, reserved: Option<ReservedBytes>) {
         let line = escape_line_separators(body);
         let reserved = match reserved {
             Some(mut reserved) => {

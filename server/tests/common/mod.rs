@@ -1,6 +1,8 @@
 //! What the tests share: a collection, a server with both transports in front of it, and checks.
 
+pub(crate) mod events;
 pub(crate) mod http;
+pub(crate) mod lines;
 pub(crate) mod schema;
 pub(crate) mod stdio;
 
@@ -13,6 +15,7 @@ use pressmark::{
     metrics::Metrics,
     sessions::{Sessions, SessionsConfig},
     shutdown::Shutdown,
+    subscriptions::{Subscriptions, SubscriptionsConfig},
     transport::http::{Arrivals, HttpConfig, HttpServer},
 };
 use pressmark_index::{
@@ -97,6 +100,9 @@ pub(crate) struct Bounds {
     pub(crate) write_timeout: Duration,
     pub(crate) bodies_arriving_max: usize,
     pub(crate) unsent_reply_bytes_max: usize,
+    pub(crate) streams_max: usize,
+    pub(crate) keep_alive: Duration,
+    pub(crate) session_idle: Duration,
 }
 
 impl Default for Bounds {
@@ -112,6 +118,9 @@ impl Default for Bounds {
             write_timeout: Duration::from_secs(30),
             bodies_arriving_max: 64,
             unsent_reply_bytes_max: 64 << 20,
+            streams_max: 64,
+            keep_alive: Duration::from_secs(60),
+            session_idle: Duration::from_secs(60),
         }
     }
 }
@@ -120,6 +129,7 @@ impl Default for Bounds {
 pub(crate) struct Front {
     pub(crate) http: Arc<HttpServer>,
     pub(crate) pool: Arc<EnginePool>,
+    pub(crate) engine: Arc<Engine>,
     pub(crate) bounds: Bounds,
     _dir: tempfile::TempDir,
 }
@@ -128,18 +138,29 @@ impl Front {
     pub(crate) fn new(bounds: Bounds) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let metrics = Arc::new(Metrics::new());
-        let mcp = Arc::new(mcp(collection(dir.path())));
+        let engine = collection(dir.path());
+        let mcp = Arc::new(mcp(Arc::clone(&engine)));
         let pool_config = EnginePoolConfig { threads_max: 2, queue_max: bounds.queue_max };
         let pool = Arc::new(EnginePool::new(mcp, &pool_config, Arc::clone(&metrics)));
-        let sessions = SessionsConfig {
-            sessions_max: bounds.sessions_max,
-            idle_timeout: Duration::from_secs(60),
-        };
+        let sessions =
+            SessionsConfig { sessions_max: bounds.sessions_max, idle_timeout: bounds.session_idle };
+        let streams =
+            SubscriptionsConfig { streams_max: bounds.streams_max, keep_alive: bounds.keep_alive };
+        let subscriptions =
+            Arc::new(Subscriptions::new(Arc::clone(&engine), streams, Arc::clone(&metrics)));
+        let shutdown = Shutdown::new();
+        subscriptions.start(&shutdown);
+        let sessions = Sessions::new(
+            sessions,
+            Arc::clone(&subscriptions),
+            Arc::clone(pool.mcp().access()),
+            Arc::clone(&metrics),
+        );
         let http = HttpServer {
             config: HttpConfig {
                 allowed_hosts: vec!["docs.example.com".to_owned()],
                 body_bytes_max: bounds.body_bytes_max,
-                connections_max: 64,
+                connections_max: 256,
                 streams_per_connection_max: 16,
                 head_timeout: Duration::from_secs(10),
                 idle_timeout: bounds.idle_timeout,
@@ -148,15 +169,58 @@ impl Front {
                 write_timeout: bounds.write_timeout,
             },
             pool: Arc::clone(&pool),
-            sessions: Arc::new(Sessions::new(sessions, Arc::clone(&metrics))),
+            sessions: Arc::new(sessions),
+            subscriptions,
             admission: Admission::new(bounds.requests_in_flight_max, Arc::clone(&metrics)),
             arrivals: Arrivals::new(bounds.bodies_arriving_max, 1 << 20),
             unsent_replies: ByteBudget::new(bounds.unsent_reply_bytes_max),
             metrics: Arc::clone(&metrics),
-            shutdown: Shutdown::new(),
+            shutdown,
         };
-        Self { http: Arc::new(http), pool, bounds, _dir: dir }
+        Self { http: Arc::new(http), pool, engine, bounds, _dir: dir }
     }
+}
+
+impl Front {
+    /// Puts a note with this text.
+    pub(crate) fn put(&self, name: &str, text: &str) {
+        self.commit(vec![put(name, text)]);
+    }
+
+    pub(crate) fn delete(&self, name: &str) {
+        self.commit(vec![Mutation::Delete { uri: format!("note://shelf/{name}") }]);
+    }
+
+    pub(crate) fn commit(&self, mutations: Vec<Mutation>) {
+        for result in self.engine.commit(mutations).unwrap() {
+            result.unwrap();
+        }
+    }
+
+    /// Keys, watched URIs and subscribers that there are.
+    pub(crate) fn registered(&self) -> (usize, usize, usize) {
+        self.http.subscriptions.size()
+    }
+
+    /// Waits until the subscriptions are as many.
+    pub(crate) async fn registered_are(&self, expected: (usize, usize, usize)) {
+        until(|| self.registered() == expected).await;
+    }
+}
+
+pub(crate) fn put(name: &str, text: &str) -> Mutation {
+    Mutation::Put(Box::new(note(name, Body::Text(text.to_owned()))))
+}
+
+/// Waits for a condition that another task brings about.
+pub(crate) async fn until(condition: impl Fn() -> bool) {
+    let mut looks = tokio::time::interval(Duration::from_millis(2));
+    let holds = async {
+        while !condition() {
+            looks.tick().await;
+        }
+    };
+    tokio::time::timeout(events::DEADLINE, holds).await.expect("it holds within the deadline");
 }
 
 /// The protocol in front of an engine.

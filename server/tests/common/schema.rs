@@ -22,6 +22,7 @@ pub(crate) fn check(revision: &str, method: &str, reply: &Value) {
         "server/discover" => "DiscoverResult",
         "resources/list" => "ListResourcesResult",
         "resources/templates/list" => "ListResourceTemplatesResult",
+        "resources/subscribe" | "resources/unsubscribe" => "EmptyResult",
         "resources/read" => "ReadResourceResult",
         "completion/complete" => "CompleteResult",
         "tools/list" => "ListToolsResult",
@@ -29,6 +30,24 @@ pub(crate) fn check(revision: &str, method: &str, reply: &Value) {
         other => panic!("no result is known of {other}"),
     };
     validate(revision, name, result);
+}
+
+/// Fails when a message that a subscriber got is not what `revision` says.
+pub(crate) fn check_notification(revision: &str, message: &Value) {
+    let name = match message["method"].as_str() {
+        Some("notifications/resources/updated") => "ResourceUpdatedNotification",
+        Some("notifications/resources/list_changed") => "ResourceListChangedNotification",
+        Some("notifications/subscriptions/acknowledged") => "SubscriptionsAcknowledgedNotification",
+        Some("notifications/cancelled") => "CancelledNotification",
+        None => "SubscriptionsListenResultResponse",
+        Some(other) => panic!("no notification is known as {other}"),
+    };
+    let mut message = message.clone();
+    if revision < "2025-11-25" {
+        // There the schemas know it of JSON-RPC's own definitions only.
+        assert_eq!(message.as_object_mut().unwrap().remove("jsonrpc"), Some(json!("2.0")));
+    }
+    validate(revision, name, &message);
 }
 
 fn validate(revision: &str, name: &str, value: &Value) {

@@ -34,5 +34,7 @@ where
     };
     let metrics = Arc::clone(&front.http.metrics);
     let shutdown = front.http.shutdown.clone();
-    stdio::serve(input, writer, Arc::clone(&front.pool), metrics, config, shutdown).await
+    let subscriptions = Arc::clone(&front.http.subscriptions);
+    let pool = Arc::clone(&front.pool);
+    stdio::serve(input, writer, pool, subscriptions, metrics, config, shutdown).await
 }

@@ -6,7 +6,7 @@ use crate::common::{META, collection, mcp};
 use hyper::HeaderMap;
 use pressmark::call_rates::Caller;
 use pressmark::mcp::{
-    Answer, Mcp, Step,
+    Mcp, Step,
     protocol::{Channel, Revision, Session},
 };
 use proptest::prelude::*;
@@ -18,24 +18,32 @@ static SERVER: LazyLock<(Mcp, tempfile::TempDir)> = LazyLock::new(|| {
     (mcp(collection(dir.path())), dir)
 });
 
-fn answer(body: &[u8], channel: Channel<'_>) -> Answer {
+fn answer(body: &[u8], channel: Channel<'_>) -> Option<Vec<u8>> {
     let (server, _) = &*SERVER;
     match server.receive(body, channel) {
-        Step::Answer(answer) => answer,
-        Step::Work(work) => server.perform(work, Instant::now() + Duration::from_secs(30)),
+        Step::Answer(answer) => answer.body,
+        Step::Work(work) => server.perform(work, Instant::now() + Duration::from_secs(30)).body,
+        // What a stream says is for its transport to open.
+        Step::Listen(_) => None,
     }
 }
 
 /// The answer is nothing, a message, or an array of messages; each has a result or an error.
 fn check(body: &[u8]) -> Result<(), TestCaseError> {
     let headers = HeaderMap::new();
+    let http = |session| Channel::Http {
+        headers: &headers,
+        session,
+        subscription: None,
+        caller: Caller::Process,
+    };
     for channel in [
-        Channel::Stdio { negotiated: None },
-        Channel::Stdio { negotiated: Some(Revision::V2025_11_25) },
-        Channel::Http { headers: &headers, session: Session::Absent, caller: Caller::Process },
-        Channel::Http { headers: &headers, session: Session::Unknown, caller: Caller::Process },
+        Channel::Stdio { negotiated: None, subscription: None },
+        Channel::Stdio { negotiated: Some(Revision::V2025_11_25), subscription: None },
+        http(Session::Absent),
+        http(Session::Unknown),
     ] {
-        let Some(reply) = answer(body, channel).body else {
+        let Some(reply) = answer(body, channel) else {
             continue;
         };
         let reply: Value = serde_json::from_slice(&reply).unwrap();

@@ -51,10 +51,11 @@ fn params(argument: &str, typed: &str, chosen: &Value) -> Value {
 fn ask_in(mcp: &Mcp, revision: Revision, params: &Value) -> Value {
     let request =
         json!({ "jsonrpc": "2.0", "id": 1, "method": "completion/complete", "params": params });
-    let channel = Channel::Stdio { negotiated: Some(revision) };
+    let channel = Channel::Stdio { negotiated: Some(revision), subscription: None };
     let answer = match mcp.receive(request.to_string().as_bytes(), channel) {
         Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(30)),
         Step::Answer(answer) => answer,
+        Step::Listen(_) => panic!("completion opens no stream"),
     };
     let reply = serde_json::from_slice(&answer.body.unwrap()).unwrap();
     schema::check(revision.name(), "completion/complete", &reply);

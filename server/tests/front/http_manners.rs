@@ -55,8 +55,8 @@ async fn requests_are_judged_by_their_headers() {
 async fn paths_and_methods() {
     let server = HttpFront::start(Bounds::default()).await;
     for (method, path, status, allow) in [
-        ("GET", "/mcp", 405, Some("POST, DELETE, OPTIONS")),
-        ("PUT", "/mcp", 405, Some("POST, DELETE, OPTIONS")),
+        ("GET", "/mcp", 400, None),
+        ("PUT", "/mcp", 405, Some("GET, POST, DELETE, OPTIONS")),
         ("GET", "/", 404, None),
         ("POST", "/mcp/", 404, None),
         ("GET", "/healthz", 200, None),

@@ -1,7 +1,12 @@
 //! The protocol front from outside: bytes in, bytes out. One binary, because each one links the
 //! whole store.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 mod any_bytes;
 mod completion;
@@ -13,6 +18,13 @@ mod overload;
 mod scenarios;
 mod slow_clients;
 mod stdio;
+mod subscriptions;
+mod subscriptions_access;
+mod subscriptions_rmcp;
+mod subscriptions_sessions;
+mod subscriptions_slow;
+mod subscriptions_stdio;
+mod subscriptions_stress;
 
 #[path = "../common/mod.rs"]
 mod common;

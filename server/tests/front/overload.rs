@@ -15,9 +15,9 @@ use tokio::time::Instant;
 
 fn work(pool: &EnginePool) -> Work {
     let body = br#"{"jsonrpc":"2.0","id":"mine","method":"resources/list"}"#;
-    match pool.mcp().receive(body, Channel::Stdio { negotiated: None }) {
+    match pool.mcp().receive(body, Channel::Stdio { negotiated: None, subscription: None }) {
         Step::Work(work) => work,
-        Step::Answer(answer) => panic!("a list is work: {answer:?}"),
+        Step::Answer(_) | Step::Listen(_) => panic!("a list is work"),
     }
 }
 
@@ -76,9 +76,10 @@ fn a_caller_with_too_many_tool_calls_is_told_to_wait() {
     let rates = Rates { tool_calls: NonZeroU32::MIN, ..Rates::default() };
     let mcp = mcp_with(collection(dir.path()), rates);
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fetch","arguments":{"id":"note://shelf/plain"}}}"#;
-    let call = || match mcp.receive(body, Channel::Stdio { negotiated: None }) {
+    let call = || match mcp.receive(body, Channel::Stdio { negotiated: None, subscription: None }) {
         Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(30)),
         Step::Answer(answer) => answer,
+        Step::Listen(_) => panic!("a call is no stream"),
     };
     let [first, second] = [call(), call()]
         .map(|answer| serde_json::from_slice::<serde_json::Value>(&answer.body.unwrap()).unwrap());
@@ -98,7 +99,7 @@ fn batch_of_large_reads(deadline: Instant) -> (usize, Vec<serde_json::Value>) {
         )
     };
     let batch = format!("[{},{},{},{}]", read(0), read(1), read(2), read(3));
-    let channel = Channel::Stdio { negotiated: Some(Revision::V2025_03_26) };
+    let channel = Channel::Stdio { negotiated: Some(Revision::V2025_03_26), subscription: None };
     let Step::Work(work) = mcp.receive(batch.as_bytes(), channel) else {
         panic!("a batch is work");
     };

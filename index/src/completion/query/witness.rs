@@ -4,7 +4,6 @@ use crate::access::Access;
 use crate::catalog::Space;
 use crate::completion::plan::{Plan, Term};
 use crate::error::Result;
-use crate::read::space_allows;
 use crate::resource::Binding;
 use crate::shared::Shared;
 use crate::store::value::read_visibility;
@@ -32,7 +31,7 @@ impl Witnesses<'_> {
             let (space, acl) = read_visibility(value)?;
             if let Ok(uri) = std::str::from_utf8(uri)
                 && space == self.space.id
-                && space_allows(self.space, uri, self.access)
+                && self.space.allows(uri, self.access)
                 && self.shared.acls.passes(acl, self.access)?
                 && has_all(plan, self.space, uri, wanted)
             {

@@ -56,7 +56,7 @@ fn wrong_keys() {
             server("listen = \n"),
         ],
         &expect![[r#"
-            pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `sessions_max`, `session_idle`, `request_timeout`
+            pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
             pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `space`, `source`
             pressmark.toml:4: space.column: unknown field `column`, expected one of `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
             pressmark.toml:1: source: missing field `path`

@@ -14,12 +14,12 @@ use crate::{
     },
 };
 
-/// Only what is served is declared: neither `subscribe` nor `listChanged`.
+/// Only what is served is declared: the tools never change.
 fn capabilities(revision: Revision) -> &'static [u8] {
     if revision.declares_completions() {
-        br#""capabilities":{"completions":{},"resources":{},"tools":{}}"#
+        br#""capabilities":{"completions":{},"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#
     } else {
-        br#""capabilities":{"resources":{},"tools":{}}"#
+        br#""capabilities":{"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#
     }
 }
 
@@ -52,6 +52,11 @@ pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<O
 
 /// An empty result.
 pub(crate) fn ping(context: &Context<'_>) -> Outcome {
+    empty(context)
+}
+
+/// The result of a legacy request that asks for nothing but to be heard.
+pub(super) fn empty(context: &Context<'_>) -> Outcome {
     Outcome::Reply(finish(open(context.id, 0), context.revision, None))
 }
 

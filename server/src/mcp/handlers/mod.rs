@@ -4,16 +4,21 @@ pub mod completion;
 pub mod fetch;
 pub mod lifecycle;
 pub mod resources;
+pub mod subscriptions;
 pub mod templates;
 pub mod tools;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use pressmark_index::error::Error;
 use serde_json::value::RawValue;
 
 use super::{Mcp, protocol::Revision, work::EngineCall};
-use crate::{error::Fault, json_rpc};
+use crate::{
+    error::Fault,
+    json_rpc,
+    subscriptions::{Listen, Subscription},
+};
 
 /// What a handler needs besides its parameters.
 pub(crate) struct Context<'a> {
@@ -21,6 +26,8 @@ pub(crate) struct Context<'a> {
     /// The id as it was spelled.
     pub(super) id: &'a str,
     pub(super) revision: Revision,
+    /// What the client watches, where it is one of the legacy era that has a session.
+    pub(super) subscription: Option<&'a Arc<Subscription>>,
     /// Names the request in the log.
     pub(super) request_id: u64,
 }
@@ -31,6 +38,8 @@ pub(crate) enum Outcome {
     Reply(Vec<u8>),
     /// The reply to an `initialize` that agreed on a revision.
     Agreed { reply: Vec<u8>, revision: Revision },
+    /// A stream of notifications.
+    Listen(Listen),
     /// It needs the disk.
     Work(EngineCall),
 }

@@ -1,5 +1,7 @@
 //! Which revision a request speaks, or why that cannot be served.
 
+use std::sync::Arc;
+
 use hyper::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 
@@ -12,15 +14,18 @@ use crate::{
     call_rates::Caller,
     error::{Code, Fault, quoted},
     json_rpc::{Request, string},
+    subscriptions::Subscription,
 };
 
 /// The way a message came, and what was agreed on that way before.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub enum Channel<'a> {
     /// Lines of a process or socket.
     Stdio {
         /// What its `initialize` agreed on.
         negotiated: Option<Revision>,
+        /// What it watches.
+        subscription: Option<&'a Arc<Subscription>>,
     },
     /// One HTTP request.
     Http {
@@ -28,6 +33,8 @@ pub enum Channel<'a> {
         headers: &'a HeaderMap,
         /// The session that it names.
         session: Session,
+        /// What that session watches.
+        subscription: Option<&'a Arc<Subscription>>,
         /// Where it came from.
         caller: Caller,
     },
@@ -118,7 +125,7 @@ fn modern(version: &str) -> Result<Revision, Fault> {
 
 fn legacy(header: Option<&str>, channel: Channel<'_>) -> Result<Revision, Fault> {
     let negotiated = match channel {
-        Channel::Stdio { negotiated } => negotiated,
+        Channel::Stdio { negotiated, .. } => negotiated,
         Channel::Http { session: Session::Absent, .. } => None,
         Channel::Http { session: Session::Known(revision), .. } => Some(revision),
         Channel::Http { session: Session::Unknown, .. } => {
@@ -162,6 +169,15 @@ impl<'a> Channel<'a> {
         match self {
             Channel::Stdio { .. } => Caller::Process,
             Channel::Http { caller, .. } => *caller,
+        }
+    }
+
+    /// What the legacy client behind it watches; none without a session.
+    pub fn subscription(&self) -> Option<&'a Arc<Subscription>> {
+        match self {
+            Channel::Stdio { subscription, .. } | Channel::Http { subscription, .. } => {
+                *subscription
+            }
         }
     }
 

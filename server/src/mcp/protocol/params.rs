@@ -17,6 +17,9 @@ pub struct Params<'a> {
     /// `cursor` of lists.
     #[serde(borrow)]
     pub cursor: Option<&'a RawValue>,
+    /// `notifications` of `subscriptions/listen`.
+    #[serde(borrow)]
+    pub notifications: Option<&'a RawValue>,
     /// `name` of `tools/call`.
     #[serde(borrow)]
     pub name: Option<&'a RawValue>,

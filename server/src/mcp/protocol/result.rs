@@ -13,17 +13,26 @@ const LEGACY_TAIL: &[u8] = b"}}";
 const PUBLIC: &[u8] = b",\"cacheScope\":\"public\"";
 const PRIVATE: &[u8] = b",\"cacheScope\":\"private\"";
 const TTL: &[u8] = b",\"ttlMs\":";
-const MODERN_TAIL: &[u8] = concat!(
-    r#","resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"pressmark","#,
-    r#""title":"Pressmark","version":""#,
+const MODERN_TAIL: &[u8] = b",\"resultType\":\"complete\",\"_meta\":{";
+/// The member of a modern result's `_meta` that names us.
+pub(super) const MODERN_SERVER_INFO: &[u8] = concat!(
+    r#""io.modelcontextprotocol/serverInfo":{"name":"pressmark","title":"Pressmark","version":""#,
     env!("CARGO_PKG_VERSION"),
-    r#""}}}}"#
+    r#""}"#
 )
 .as_bytes();
+/// Ends `_meta`, the result and the reply.
+pub(super) const MODERN_END: &[u8] = b"}}}";
 
 /// What head and tail take at most, without the id: a time to live has at most 20 digits.
-const FRAME_BYTES: usize =
-    HEAD.len() + RESULT.len() + TTL.len() + 20 + PRIVATE.len() + MODERN_TAIL.len();
+const FRAME_BYTES: usize = HEAD.len()
+    + RESULT.len()
+    + TTL.len()
+    + 20
+    + PRIVATE.len()
+    + MODERN_TAIL.len()
+    + MODERN_SERVER_INFO.len()
+    + MODERN_END.len();
 
 /// How long and by whom a result may be kept (2026-07-28, caching).
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +66,8 @@ pub fn finish(mut out: Vec<u8>, revision: Revision, cache: Option<CacheHint>) ->
                 });
             }
             out.extend_from_slice(MODERN_TAIL);
+            out.extend_from_slice(MODERN_SERVER_INFO);
+            out.extend_from_slice(MODERN_END);
         }
     }
     out

@@ -6,6 +6,7 @@ use hyper::{
 };
 
 const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
 
 /// Whether the body is said to be JSON in UTF-8, which is what JSON is in where nothing is said.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
@@ -32,8 +33,18 @@ pub(super) fn is_unencoded(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether the client takes a JSON reply; the most specific range decides, and no header is any.
+/// Whether the client takes a JSON reply.
 pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
+    accepts(headers, JSON, "application/*")
+}
+
+/// Whether the client takes a stream of events.
+pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
+    accepts(headers, EVENTS, "text/*")
+}
+
+/// The most specific range decides, and no header is any.
+fn accepts(headers: &HeaderMap, wanted: &str, its_kind: &str) -> bool {
     let mut values = headers.get_all(ACCEPT).iter().peekable();
     if values.peek().is_none() {
         return true;
@@ -41,8 +52,8 @@ pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
     let mut verdict = (0, false);
     for range in values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
         let specificity = match media_type(range) {
-            name if name.eq_ignore_ascii_case(JSON) => 3,
-            name if name.eq_ignore_ascii_case("application/*") => 2,
+            name if name.eq_ignore_ascii_case(wanted) => 3,
+            name if name.eq_ignore_ascii_case(its_kind) => 2,
             "*/*" => 1,
             _ => continue,
         };

@@ -10,7 +10,7 @@ use hyper::{
 
 use super::responses::{HttpResponse, empty};
 
-const METHODS: HeaderValue = HeaderValue::from_static("POST, DELETE");
+const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
     "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, \
      Mcp-Name, Mcp-Session-Id",

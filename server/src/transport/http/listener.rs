@@ -1,24 +1,28 @@
 //! Connections: accepted up to a bound, watched while they do nothing, drained at the end.
 
-use std::{convert::Infallible, io, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, pin::pin, sync::Arc, task::Poll, time::Duration};
 
-use hyper::service::service_fn;
+use hyper::{Request, Response, Version, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
 };
 
 use super::{
     HttpServer,
     activity::{Activity, RequestActivity, idle, stalled},
+    event_stream::{EventStream, Takeover},
+    lent::lend,
+    reply_body::ReplyBody,
     routes,
 };
-use crate::call_rates::Caller;
+use crate::{call_rates::Caller, metrics::Metrics};
 
 /// A pause after an accept that failed, which it does while the process has no file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -48,13 +52,36 @@ pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
             }
         };
         let (server, builder) = (Arc::clone(&server), Arc::clone(&builder));
+        let open = OpenConnection::new(place, &server);
         let tasks = server.shutdown.tasks().clone();
-        tasks.spawn(async move {
-            let _place = place;
-            server.metrics.connections.inc();
-            connection(stream, caller, &server, &builder).await;
-            server.metrics.connections.dec();
+        tasks.clone().spawn(async move {
+            if let Some(events) = connection(stream, caller, &server, &builder).await {
+                // A task of its own: this one is as large as a connection that may get any request.
+                tasks.spawn(async move {
+                    let _open = open;
+                    events.await;
+                });
+            }
         });
+    }
+}
+
+/// A connection that counts as open until this is dropped.
+struct OpenConnection {
+    _place: OwnedSemaphorePermit,
+    metrics: Arc<Metrics>,
+}
+
+impl OpenConnection {
+    fn new(place: OwnedSemaphorePermit, server: &HttpServer) -> Self {
+        server.metrics.connections.inc();
+        Self { _place: place, metrics: Arc::clone(&server.metrics) }
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.metrics.connections.dec();
     }
 }
 
@@ -62,7 +89,7 @@ pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, Caller, tokio::sync::OwnedSemaphorePermit)> {
+) -> io::Result<(TcpStream, Caller, OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, peer) = listener.accept().await?;
     stream.set_nodelay(true)?;
@@ -94,48 +121,100 @@ pub async fn serve_connection<S>(stream: S, caller: Caller, server: &Arc<HttpSer
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    connection(stream, caller, server, &connection_builder(server)).await;
+    let builder = connection_builder(server);
+    if let Some(events) = connection(stream, caller, server, &builder).await {
+        events.await;
+    }
 }
 
+/// Serves requests; a connection that became a stream of events is handed back.
 async fn connection<S>(
     stream: S,
     caller: Caller,
     server: &Arc<HttpServer>,
     builder: &auto::Builder<TokioExecutor>,
-) where
+) -> Option<EventStream<S>>
+where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let activity = Arc::new(Activity::default());
-    let service = service_fn(|request| {
+    let takeover = Arc::new(Mutex::new(None));
+    let service = service_fn(|request: Request<Incoming>| {
         let server = Arc::clone(server);
         let active = RequestActivity::begin(&activity);
-        async move {
-            let response = routes::respond(&server, request, caller).await;
-            Ok::<_, Infallible>(response.map(|reply| reply.into_body(active)))
-        }
+        let takeover = Arc::clone(&takeover);
+        async move { answer(&server, request, caller, active, &takeover).await }
     });
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let (lent, lender) = lend(stream);
+    let mut connection = Box::pin(builder.serve_connection(TokioIo::new(lent), service));
+    // HTTP/1 requests are answered by the connection's own task: it sees this when they have been polled.
+    let mut taken_over = pin!(std::future::poll_fn(|_| match takeover.lock().take() {
+        Some(takeover) => Poll::Ready(takeover),
+        None => Poll::Pending,
+    }));
     let mut stalled = pin!(stalled(&activity, server.config.write_timeout));
     let ended = tokio::select! {
-        ended = connection.as_mut() => Some(ended),
-        () = stalled.as_mut() => Some(Ok(())),
-        () = server.shutdown.begun() => None,
-        () = idle(&activity, server.config.idle_timeout) => None,
+        biased;
+        ended = connection.as_mut() => Ended::Closed(ended),
+        takeover = taken_over.as_mut() => Ended::TakenOver(takeover),
+        () = stalled.as_mut() => Ended::Closed(Ok(())),
+        () = server.shutdown.begun() => Ended::Asked,
+        () = idle(&activity, server.config.idle_timeout) => Ended::Asked,
     };
     let ended = match ended {
-        Some(ended) => ended,
-        None => {
+        Ended::Asked => {
             // What is being answered is still answered; a client that does not take its answer
             // loses it.
             connection.as_mut().graceful_shutdown();
             tokio::select! {
-                ended = connection => ended,
-                () = stalled => Ok(()),
-                () = idle(&activity, server.config.idle_timeout) => Ok(()),
+                biased;
+                ended = connection.as_mut() => Ended::Closed(ended),
+                takeover = taken_over => Ended::TakenOver(takeover),
+                () = stalled => Ended::Closed(Ok(())),
+                () = idle(&activity, server.config.idle_timeout) => Ended::Closed(Ok(())),
             }
         }
+        ended => ended,
     };
-    if let Err(error) = ended {
-        tracing::debug!("a connection ended with an error: {error}");
+    drop(connection);
+    match ended {
+        Ended::TakenOver(takeover) => {
+            let stream = lender.take_back()?;
+            return Some(takeover.serve(stream, server.config.write_timeout));
+        }
+        Ended::Closed(Err(error)) => {
+            tracing::debug!("a connection ended with an error: {error}");
+        }
+        Ended::Closed(Ok(())) | Ended::Asked => {}
     }
+    None
+}
+
+/// Answers one request. A stream of events over HTTP/1 is left in `takeover`, and then there is no answer: as far as the
+/// HTTP library goes, the connection ends here.
+async fn answer(
+    server: &HttpServer,
+    request: Request<Incoming>,
+    caller: Caller,
+    active: RequestActivity,
+    takeover: &Mutex<Option<Takeover>>,
+) -> Result<Response<ReplyBody>, Infallible> {
+    let version = request.version();
+    let mut response = routes::respond(server, request, caller).await;
+    if version <= Version::HTTP_11
+        && let Some(events) = response.body_mut().events.take()
+    {
+        *takeover.lock() = Some(Takeover::new(version, response.headers(), events));
+        return std::future::pending().await;
+    }
+    Ok(response.map(|reply| reply.into_body(active)))
+}
+
+/// Why a connection is no longer served as one of requests.
+enum Ended<E> {
+    Closed(Result<(), E>),
+    /// Nothing happens on it, or the process ends.
+    Asked,
+    /// It became a stream of events.
+    TakenOver(Takeover),
 }

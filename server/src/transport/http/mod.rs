@@ -17,11 +17,18 @@
 //! 9. the budget of reply bytes: what is large and not taken yet, over all connections.
 //! 10. metrics for whatever came out, and the response, whose bytes own what the request holds.
 //!     A client that takes nothing of it for a while loses its connection.
+//!
+//! The reply to a `subscriptions/listen` or a `GET` has no end. Over HTTP/1 `event_stream` takes the connection over from
+//! the HTTP library (see `lent`); over HTTP/2 `reply_body` hands out the same events.
 
 mod activity;
 mod body;
 mod content;
 mod cors;
+mod event_stream;
+mod events;
+mod get;
+mod lent;
 mod listener;
 mod origin;
 mod post;
@@ -40,6 +47,7 @@ use crate::{
     metrics::Metrics,
     sessions::Sessions,
     shutdown::Shutdown,
+    subscriptions::Subscriptions,
 };
 
 /// Bounds and manners of the HTTP front.
@@ -74,6 +82,8 @@ pub struct HttpServer {
     pub pool: Arc<EnginePool>,
     /// Sessions of the legacy revisions.
     pub sessions: Arc<Sessions>,
+    /// Streams of notifications.
+    pub subscriptions: Arc<Subscriptions>,
     /// How many requests are answered at a time.
     pub admission: Admission,
     /// Places for bodies that are not there with their heads.

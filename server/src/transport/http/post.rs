@@ -1,10 +1,11 @@
 //! `POST /mcp`: one body in, one answer out.
 
-use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue};
+use hyper::{HeaderMap, Request, StatusCode, body::Incoming, header::HeaderValue};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
     HttpServer, body, content,
+    events::Events,
     responses::{self, HttpResponse},
     routes::{SESSION_ID, named_session},
 };
@@ -14,6 +15,7 @@ use crate::{
     limits::ReservedBytes,
     mcp::{Answer, Method, Step, protocol::Channel},
     metrics::{Finished, Transport},
+    subscriptions::Listen,
 };
 
 pub(super) async fn respond(
@@ -33,11 +35,8 @@ pub(super) async fn respond(
             "Content-Encoding must be identity",
         );
     }
-    if !content::accepts_json(request.headers()) {
-        return responses::refusal(
-            StatusCode::NOT_ACCEPTABLE,
-            "Accept must include application/json",
-        );
+    if !content::accepts_json(request.headers()) && !content::accepts_events(request.headers()) {
+        return not_acceptable();
     }
     let deadline = Instant::now() + server.config.request_timeout;
     let (head, incoming) = request.into_parts();
@@ -50,22 +49,46 @@ pub(super) async fn respond(
     let Some(admitted) = server.admission.admit() else {
         return responses::fault(&Fault::overloaded());
     };
-    let session = named_session(server, &head.headers);
-    let channel = Channel::Http { headers: &head.headers, session, caller };
-    let mut response = answer(server, channel, &body.bytes, deadline).await;
-    response.body_mut().admitted = Some(admitted);
+    let headers = &head.headers;
+    let (session, subscription) = named_session(server, headers);
+    let channel = Channel::Http { headers, session, subscription: subscription.as_ref(), caller };
+    let mut response = answer(server, headers, channel, &body.bytes, deadline).await;
+    // A stream of events has bounds of its own.
+    if response.body().events.is_none() {
+        response.body_mut().admitted = Some(admitted);
+    }
     response
+}
+
+fn not_acceptable() -> HttpResponse {
+    responses::refusal(
+        StatusCode::NOT_ACCEPTABLE,
+        "Accept must include application/json, and text/event-stream for streams",
+    )
 }
 
 async fn answer(
     server: &HttpServer,
+    headers: &HeaderMap,
     channel: Channel<'_>,
     body: &[u8],
     deadline: Instant,
 ) -> HttpResponse {
     let started = Instant::now();
-    let answer = match server.pool.mcp().receive(body, channel) {
+    let step = server.pool.mcp().receive(body, channel);
+    let accepted = match step {
+        Step::Listen(_) => content::accepts_events(headers),
+        Step::Answer(_) | Step::Work(_) => content::accepts_json(headers),
+    };
+    if !accepted {
+        return not_acceptable();
+    }
+    let answer = match step {
         Step::Answer(answer) => answer,
+        Step::Listen(listen) => match listening(server, listen, started) {
+            Ok(response) => return response,
+            Err(answer) => answer,
+        },
         Step::Work(work) => server.pool.run(work, deadline).await,
     };
     let (answer, reserved) = within_budget(server, answer);
@@ -83,6 +106,28 @@ async fn answer(
         response.headers_mut().insert(SESSION_ID, id);
     }
     response
+}
+
+/// Opens the stream of a `subscriptions/listen`, or says why not.
+fn listening(
+    server: &HttpServer,
+    listen: Listen,
+    started: Instant,
+) -> Result<HttpResponse, Answer> {
+    let method = Method::SubscriptionsListen;
+    let id = listen.id.clone();
+    let stream = server
+        .subscriptions
+        .listen(listen)
+        .map_err(|fault| Answer::fault(method, Some(&id), &fault))?;
+    server.metrics.finished(&Finished {
+        method,
+        transport: Transport::http,
+        code: None,
+        duration: started.elapsed(),
+        reply_bytes: 0,
+    });
+    Ok(responses::events(Events::of_listen(stream)))
 }
 
 /// Replies up to this size are bounded by the number of requests alone.

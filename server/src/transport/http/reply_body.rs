@@ -13,7 +13,10 @@ use std::{
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-use super::activity::RequestActivity;
+use super::{
+    activity::RequestActivity,
+    events::{Events, Next},
+};
 use crate::limits::{Admitted, ReservedBytes};
 
 /// A reply that is made and not yet on its way.
@@ -24,12 +27,16 @@ pub(super) struct Reply {
     pub(super) admitted: Option<Admitted>,
     /// Given back when the reply is written.
     pub(super) reserved: Option<ReservedBytes>,
+    /// In place of the bytes.
+    pub(super) events: Option<Events>,
 }
 
-/// A reply on its way, piece by piece.
-pub(super) struct ReplyBody {
-    rest: Bytes,
-    activity: Arc<RequestActivity>,
+/// A reply on its way.
+pub(super) enum ReplyBody {
+    /// Piece by piece.
+    Whole { rest: Bytes, activity: Arc<RequestActivity> },
+    /// As it comes. It is no reply that its client must take within a time: what waits for it is bounded.
+    Events { events: Box<Events>, _activity: RequestActivity },
 }
 
 /// What is handed to the connection at a time: taking the next piece shows that the client reads.
@@ -54,9 +61,12 @@ impl AsRef<[u8]> for Owned {
 impl Reply {
     /// Sends it: from now on the client has to take it.
     pub(super) fn into_body(self, activity: RequestActivity) -> ReplyBody {
+        if let Some(events) = self.events {
+            return ReplyBody::Events { events: Box::new(events), _activity: activity };
+        }
         let activity = Arc::new(activity);
         if self.bytes.is_empty() {
-            return ReplyBody { rest: Bytes::new(), activity };
+            return ReplyBody::Whole { rest: Bytes::new(), activity };
         }
         activity.progressed();
         let owned = Owned {
@@ -65,7 +75,7 @@ impl Reply {
             _reserved: self.reserved,
             _activity: Arc::clone(&activity),
         };
-        ReplyBody { rest: Bytes::from_owner(owned), activity }
+        ReplyBody::Whole { rest: Bytes::from_owner(owned), activity }
     }
 }
 
@@ -83,22 +93,39 @@ impl Body for ReplyBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.rest.is_empty() {
-            return Poll::Ready(None);
+        match &mut *self {
+            ReplyBody::Whole { rest, .. } if rest.is_empty() => Poll::Ready(None),
+            ReplyBody::Whole { rest, activity } => {
+                activity.progressed();
+                let piece_bytes = rest.len().min(PIECE_BYTES);
+                let piece = rest.split_to(piece_bytes);
+                Poll::Ready(Some(Ok(Frame::data(piece))))
+            }
+            ReplyBody::Events { events, .. } => events.poll_next(context).map(|next| {
+                let bytes = match next? {
+                    Next::Events(bytes, batch) => {
+                        if let Some(batch) = batch {
+                            events.delivered(&batch);
+                        }
+                        bytes
+                    }
+                    Next::Last(bytes) => bytes,
+                };
+                Some(Ok(Frame::data(bytes.into())))
+            }),
         }
-        self.activity.progressed();
-        let piece_bytes = self.rest.len().min(PIECE_BYTES);
-        let piece = self.rest.split_to(piece_bytes);
-        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty()
+        matches!(self, ReplyBody::Whole { rest, .. } if rest.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.rest.len() as u64)
+        match self {
+            ReplyBody::Whole { rest, .. } => SizeHint::with_exact(rest.len() as u64),
+            ReplyBody::Events { .. } => SizeHint::default(),
+        }
     }
 }

@@ -3,11 +3,12 @@
 use hyper::{
     Response, StatusCode,
     header::{
-        ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
+        ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER,
+        X_CONTENT_TYPE_OPTIONS,
     },
 };
 
-use super::reply_body::Reply;
+use super::{events::Events, reply_body::Reply};
 use crate::{error::Fault, mcp::Answer};
 
 pub(super) type HttpResponse = Response<Reply>;
@@ -18,6 +19,11 @@ const METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-store");
+/// Proxies of the kind of nginx would hold events back until they have a buffer full.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const NO: HeaderValue = HeaderValue::from_static("no");
 const ONE_SECOND: HeaderValue = HeaderValue::from_static("1");
 
 /// A JSON reply. Caches in between must not keep it: the request is a POST, and what a client may
@@ -58,6 +64,15 @@ pub(super) fn text(status: StatusCode, body: impl Into<Vec<u8>>) -> HttpResponse
 
 pub(super) fn metrics(body: String) -> HttpResponse {
     with_body(StatusCode::OK, METRICS, body)
+}
+
+/// A stream of events, which ends when its client or the server ends it.
+pub(super) fn events(events: Events) -> HttpResponse {
+    let mut response = with_body(StatusCode::OK, EVENTS, Vec::new());
+    response.headers_mut().insert(CACHE_CONTROL, NO_CACHE);
+    response.headers_mut().insert(X_ACCEL_BUFFERING, NO);
+    response.body_mut().events = Some(events);
+    response
 }
 
 /// 405 with the methods that there are.

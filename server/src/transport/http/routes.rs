@@ -1,18 +1,23 @@
 //! Paths and HTTP methods.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::HeaderName};
 use pressmark_index::engine::Health;
 
 use super::responses::HttpResponse;
-use super::{HttpServer, cors, origin, post, responses};
-use crate::{call_rates::Caller, error::Fault, mcp::protocol::Session, sessions::SessionId};
+use super::{HttpServer, cors, get, origin, post, responses};
+use crate::{
+    call_rates::Caller, error::Fault, mcp::protocol::Session, sessions::SessionId,
+    subscriptions::Subscription,
+};
 
 /// `Mcp-Session-Id`.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// What `/mcp` has. There is no stream to GET before there is something to say on it.
-const MCP_METHODS: &str = "POST, DELETE, OPTIONS";
+/// What `/mcp` has.
+const MCP_METHODS: &str = "GET, POST, DELETE, OPTIONS";
 const READ_METHODS: &str = "GET, HEAD";
 
 /// Answers one request.
@@ -45,6 +50,7 @@ pub(super) async fn respond(
 async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) -> HttpResponse {
     match (request.uri().path(), request.method()) {
         ("/mcp", &Method::POST) => post::respond(server, request, caller).await,
+        ("/mcp", &Method::GET) => get::respond(server, request.headers(), caller),
         ("/mcp", &Method::DELETE) => delete_session(server, request.headers()),
         ("/mcp", &Method::OPTIONS) => cors::preflight(),
         ("/mcp", _) => responses::method_not_allowed(MCP_METHODS),
@@ -110,15 +116,18 @@ fn delete_session(server: &HttpServer, headers: &HeaderMap) -> HttpResponse {
     }
 }
 
-/// The session that a request names. Several lines name none that we gave out.
-pub(super) fn named_session(server: &HttpServer, headers: &HeaderMap) -> Session {
+/// The session that a request names, with what it watches. Several lines name none that we gave out.
+pub(super) fn named_session(
+    server: &HttpServer,
+    headers: &HeaderMap,
+) -> (Session, Option<Arc<Subscription>>) {
     let mut values = headers.get_all(SESSION_ID).iter();
     match (values.next(), values.next()) {
-        (None, _) => Session::Absent,
+        (None, _) => (Session::Absent, None),
         (Some(value), None) => match value.to_str().ok().and_then(SessionId::parse) {
             Some(id) => server.sessions.find(id),
-            None => Session::Unknown,
+            None => (Session::Unknown, None),
         },
-        (Some(_), Some(_)) => Session::Unknown,
+        (Some(_), Some(_)) => (Session::Unknown, None),
     }
 }

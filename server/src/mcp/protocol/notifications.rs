@@ -1,0 +1,153 @@
+//! What subscribers are sent (2026-07-28, subscriptions and cancellation; resources of the revisions before).
+
+use super::result::{MODERN_END, MODERN_SERVER_INFO};
+use crate::json_rpc::write;
+
+/// Names the stream that a message belongs to, in the `_meta` of everything that is sent on it.
+const SUBSCRIPTION_ID: &[u8] = b"\"io.modelcontextprotocol/subscriptionId\":";
+
+/// The notification types that a `subscriptions/listen` asks for, or that are honoured.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubscriptionFilter {
+    /// `resourcesListChanged`.
+    pub resources_list_changed: bool,
+    /// `resourceSubscriptions`, as they were spelled.
+    pub resource_subscriptions: Vec<String>,
+}
+
+/// The first message of a stream: what is honoured.
+pub fn acknowledged(listen_id: &str, honoured: &SubscriptionFilter, out: &mut Vec<u8>) {
+    open("notifications/subscriptions/acknowledged", out);
+    out.extend_from_slice(b",\"params\":{");
+    meta(listen_id, out);
+    out.extend_from_slice(b",\"notifications\":{");
+    if honoured.resources_list_changed {
+        out.extend_from_slice(b"\"resourcesListChanged\":true");
+    }
+    if !honoured.resource_subscriptions.is_empty() {
+        if honoured.resources_list_changed {
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"resourceSubscriptions\":[");
+        for (at, uri) in honoured.resource_subscriptions.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write::string(uri, out);
+        }
+        out.push(b']');
+    }
+    out.extend_from_slice(b"}}}");
+}
+
+/// A resource changed; `listen_id` where the stream is one of the modern era.
+pub fn resource_updated(listen_id: Option<&str>, uri: &str, out: &mut Vec<u8>) {
+    open("notifications/resources/updated", out);
+    out.extend_from_slice(b",\"params\":{");
+    if let Some(id) = listen_id {
+        meta(id, out);
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"uri\":");
+    write::string(uri, out);
+    out.extend_from_slice(b"}}");
+}
+
+/// The listed resources or the templates changed.
+pub fn resources_list_changed(listen_id: Option<&str>, out: &mut Vec<u8>) {
+    open("notifications/resources/list_changed", out);
+    if let Some(id) = listen_id {
+        out.extend_from_slice(b",\"params\":{");
+        meta(id, out);
+        out.push(b'}');
+    }
+    out.push(b'}');
+}
+
+/// The server ends the stream: on stdio this stands before its result.
+pub fn cancelled(listen_id: &str, reason: &str, out: &mut Vec<u8>) {
+    open("notifications/cancelled", out);
+    out.extend_from_slice(b",\"params\":{");
+    meta(listen_id, out);
+    out.extend_from_slice(b",\"requestId\":");
+    out.extend_from_slice(listen_id.as_bytes());
+    out.extend_from_slice(b",\"reason\":");
+    write::string(reason, out);
+    out.extend_from_slice(b"}}");
+}
+
+/// The result of a `subscriptions/listen`: the stream ended in order.
+pub fn listen_result(listen_id: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(listen_id.as_bytes());
+    out.extend_from_slice(b",\"result\":{\"resultType\":\"complete\",\"_meta\":{");
+    out.extend_from_slice(SUBSCRIPTION_ID);
+    out.extend_from_slice(listen_id.as_bytes());
+    out.push(b',');
+    out.extend_from_slice(MODERN_SERVER_INFO);
+    out.extend_from_slice(MODERN_END);
+}
+
+fn open(method: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"");
+    out.extend_from_slice(method.as_bytes());
+    out.push(b'"');
+}
+
+fn meta(listen_id: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\"_meta\":{");
+    out.extend_from_slice(SUBSCRIPTION_ID);
+    out.extend_from_slice(listen_id.as_bytes());
+    out.push(b'}');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expected: &str, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut out = Vec::new();
+        write(&mut out);
+        let message: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
+        assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn messages_of_both_eras() {
+        check(
+            r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a://\"b"}}"#,
+            |out| resource_updated(None, "a://\"b", out),
+        );
+        check(
+            r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"x"},"uri":"a://b"}}"#,
+            |out| resource_updated(Some("\"x\""), "a://b", out),
+        );
+        check(r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#, |out| {
+            resources_list_changed(None, out);
+        });
+    }
+
+    #[test]
+    fn an_acknowledgement_says_only_what_is_honoured() {
+        for (list, uris, expected) in [
+            (false, vec![], "{}"),
+            (true, vec![], r#"{"resourcesListChanged":true}"#),
+            (false, vec!["a://b"], r#"{"resourceSubscriptions":["a://b"]}"#),
+            (
+                true,
+                vec!["a", "b"],
+                r#"{"resourcesListChanged":true,"resourceSubscriptions":["a","b"]}"#,
+            ),
+        ] {
+            let honoured = SubscriptionFilter {
+                resources_list_changed: list,
+                resource_subscriptions: uris.into_iter().map(str::to_owned).collect(),
+            };
+            let expected = format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":7}},"notifications":{expected}}}}}"#
+            );
+            check(&expected, |out| acknowledged("7", &honoured, out));
+        }
+    }
+}
