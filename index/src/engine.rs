@@ -13,6 +13,7 @@ use crate::completion::{
 use crate::cursor::SECRET_BYTES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch_text::{FetchedText, TextRequest};
+use crate::format;
 use crate::hot_values::HotValues;
 use crate::list::{ListPage, PageBounds, SpacePage};
 use crate::lock::DataDirLock;
@@ -25,18 +26,14 @@ use crate::resource::UnixMillis;
 use crate::resource_uri;
 use crate::shared::Shared;
 use crate::space::{SpaceId, SpaceSettings};
-use crate::store::codec::Reader;
-use crate::store::key::{self, meta};
+use crate::store::key;
 use crate::store::value::read_visibility;
 use crate::store::{Cf, Opened, Store};
 use crate::verify::{self, VerifyReport};
 use crate::writer::{Done, Durability, Prepared, Work, Writer};
 
-/// The format that this program writes; see `docs/storage-format.md`.
-pub const FORMAT_VERSION: u32 = 2;
-/// The oldest format that is migrated when the store is opened. Version 2 added priorities to the change log; entries
-/// of version 1 stay as they are.
-const FORMAT_VERSION_MIGRATED: u32 = 1;
+pub use crate::format::FORMAT_VERSION;
+
 /// One commit carries at most this many mutations.
 pub const COMMIT_MUTATIONS_MAX: usize = 100_000;
 
@@ -138,7 +135,7 @@ impl Engine {
             Opened::Writable(store) => (store, None),
             Opened::ReadOnly(store, fault) => (store, Some(fault)),
         };
-        let secret = open_format(&store, data_dir)?;
+        let secret = format::check_or_stamp(&store, data_dir)?;
         let hot = HotValues::new(options.hot_cache_bytes);
         let completions = Completions::new(data_dir, options.completion_memory_entries);
         let (shared, mut state) =
@@ -460,47 +457,4 @@ fn prepare_one(catalog: &SpaceCatalog, mutation: Mutation) -> Prepared {
 
 fn mixed_up() -> Error {
     Error::new(ErrorKind::Closed, "store", "the writer answered another question")
-}
-
-/// Checks the format of a store, or stamps a new one; returns the secret of its cursors.
-fn open_format(store: &Store, data_dir: &Path) -> Result<[u8; SECRET_BYTES]> {
-    if let Some(value) = store.get(Cf::Meta, meta::FORMAT_VERSION)? {
-        let version = Reader::new(&value, "format version").u32()?;
-        if !(FORMAT_VERSION_MIGRATED..=FORMAT_VERSION).contains(&version) {
-            return Err(Error::new(
-                ErrorKind::UnknownFormat,
-                data_dir.display().to_string(),
-                format!(
-                    "the store has format {version}, this program knows format {FORMAT_VERSION}: use the program that wrote it, or a newer one"
-                ),
-            ));
-        }
-        let secret = store.get(Cf::Meta, meta::CURSOR_SECRET)?.ok_or_else(|| {
-            Error::new(
-                ErrorKind::Corrupt,
-                data_dir.display().to_string(),
-                "the secret of its cursors is missing",
-            )
-        })?;
-        let secret = Reader::new(&secret, "cursor secret").fixed()?;
-        if version < FORMAT_VERSION {
-            let mut batch = store.batch();
-            batch.put(Cf::Meta, meta::FORMAT_VERSION, &FORMAT_VERSION.to_be_bytes())?;
-            store.write(batch, true)?;
-        }
-        return Ok(secret);
-    }
-    let mut secret = [0; SECRET_BYTES];
-    getrandom::fill(&mut secret).map_err(|source| {
-        Error::new(
-            ErrorKind::Io,
-            "cursor secret",
-            format!("the system gives no random bytes: {source}"),
-        )
-    })?;
-    let mut batch = store.batch();
-    batch.put(Cf::Meta, meta::FORMAT_VERSION, &FORMAT_VERSION.to_be_bytes())?;
-    batch.put(Cf::Meta, meta::CURSOR_SECRET, &secret)?;
-    store.write(batch, true)?;
-    Ok(secret)
 }

@@ -74,6 +74,7 @@ mod acl;
 mod apply;
 mod cursor;
 mod folder;
+mod format;
 mod hot_values;
 mod lock;
 mod prepare;

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use common::*;
 use pressmark_index::access::Access;
+use pressmark_index::completion::{CompletionRequest, VALUES_MAX};
 use pressmark_index::engine::Committed;
 use pressmark_index::mutation::ChangeKind;
 use serde_json::json;
@@ -29,8 +30,38 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn version_1_reads_as_it_was_written() {
+    check_reads_as_written("v1");
+}
+
+#[test]
+fn version_2_reads_as_it_was_written() {
+    check_reads_as_written("v2");
+}
+
+/// Version 2 brought the completion index, and is found by what completes when the store is opened.
+#[test]
+fn version_2_completes_as_it_did() {
     let folder = tempfile::tempdir().unwrap();
-    copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1").as_path(), folder.path());
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v2");
+    copy(&golden, folder.path());
+    let engine = open(folder.path());
+    let request = CompletionRequest {
+        space: "handbook",
+        variable: "path",
+        typed: "",
+        context: &[],
+        access: &Access::anonymous(),
+        count_max: VALUES_MAX,
+    };
+    let found = engine.complete(&request).unwrap();
+    let wanted = ["full.md", "b%20c.md", "large.md", "once.md", "x%2Fy.md"];
+    assert_eq!((found.values, found.total), (wanted.map(str::to_owned).to_vec(), Some(5)));
+}
+
+fn check_reads_as_written(version: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version);
+    copy(&golden, folder.path());
     let options = pressmark_index::engine::EngineOptions {
         change_log_retention: std::time::Duration::from_secs(1 << 40),
         ..options()
