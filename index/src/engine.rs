@@ -45,7 +45,7 @@ pub struct EngineOptions {
     /// Memory for values that are read often, in bytes; 0: none.
     pub hot_cache_bytes: usize,
     /// How many entries of the completion indexes are kept in memory, for each space, before they go to files; about
-    /// 100 bytes each. What is in memory is found in the change log after a crash.
+    /// 32 bytes each. What is in memory is found in the change log after a crash.
     pub completion_memory_entries: usize,
     /// When a commit is acknowledged.
     pub durability: Durability,

@@ -7,7 +7,7 @@ use super::catch_up::{next_resources, read_log, scan_of};
 use super::layers::Layers;
 use super::new_layer::new_layer;
 use super::plan::Plan;
-use super::segment::{Segment, merge};
+use super::segment::{Purpose, Segment, merge};
 use super::spaces::SpaceIndex;
 use crate::catalog::Space;
 use crate::error::{Error, ErrorKind, Result};
@@ -82,7 +82,8 @@ fn make(view: &View<'_>, space: &Space, folder: &Path) -> Result<Segment> {
             && newer.entry_count() * 2 >= older.entry_count()
         {
             let is_oldest = layers.segments.len() == 2;
-            let united = merge(older, newer, plan, is_oldest, Some(folder))?;
+            let how = (is_oldest, Purpose::Search);
+            let united = merge(older, newer, plan, how, Some(folder))?;
             layers.segments.truncate(layers.segments.len() - 2);
             layers.segments.push(Arc::new(united));
         }
@@ -93,7 +94,7 @@ fn unite(layers: &Layers, plan: &Plan, folder: &Path) -> Result<Segment> {
     // Beneath it an empty one, so that what is gone is dropped from a single layer, too.
     let mut united = new_layer(plan, &Layers::default(), &[], 0, None)?;
     for segment in &layers.segments {
-        united = merge(&united, segment, plan, true, Some(folder))?;
+        united = merge(&united, segment, plan, (true, Purpose::Merging), Some(folder))?;
     }
     Ok(united)
 }

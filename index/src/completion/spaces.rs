@@ -16,7 +16,7 @@ use super::layers::Layers;
 use super::new_layer::{FactChange, new_layer};
 use super::plan::Plan;
 use super::request::CompletionStats;
-use super::segment::{Segment, merge};
+use super::segment::{Purpose, Segment, merge};
 use crate::catalog::{Space, SpaceCatalog};
 use crate::error::{Error, Result};
 use crate::space::SpaceId;
@@ -150,7 +150,8 @@ impl SpaceIndex {
             {
                 break;
             }
-            let united = merge(older, newer, &self.plan, at == 0, None)?;
+            let how = (at == 0, Purpose::Search);
+            let united = merge(older, newer, &self.plan, how, None)?;
             stack.replace(at, at + 2, Some((united, None)));
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::catch_up;
 use super::files;
-use super::segment::{Segment, merge};
+use super::segment::{Purpose, Segment, merge};
 use super::spaces::{Completions, SpaceIndex, Stack};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
@@ -170,7 +170,9 @@ fn unite_all(
         let least = sizes.enumerate().min_by_key(|(_, size): &(usize, usize)| *size);
         let at = least.map_or(0, |(at, _)| at);
         let (Some(older), Some(newer)) = (left.get(at), left.get(at + 1)) else { break };
-        let united = merge(older, newer, &index.plan, is_oldest && at == 0, spill)?;
+        let purpose = if left.len() == 2 { Purpose::Search } else { Purpose::Merging };
+        let how = (is_oldest && at == 0, purpose);
+        let united = merge(older, newer, &index.plan, how, spill)?;
         left.splice(at..at + 2, [Arc::new(united)]);
     }
     let empty = || Error::new(ErrorKind::Corrupt, "completion", "there is no layer to unite");

@@ -184,8 +184,8 @@ fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
     let options = EngineOptions {
         block_cache_bytes: usize::try_from(storage.block_cache_bytes).unwrap_or(usize::MAX),
         hot_cache_bytes: usize::try_from(storage.hot_cache_bytes).unwrap_or(usize::MAX),
-        // An entry takes about 128 bytes there.
-        completion_memory_entries: usize::try_from(storage.completion_memory_bytes / 128)
+        // An entry takes about 32 bytes there.
+        completion_memory_entries: usize::try_from(storage.completion_memory_bytes / 32)
             .unwrap_or(usize::MAX),
         durability: match storage.durability {
             Durability::Sync => writer::Durability::Sync,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::question::{Candidate, Question, Within};
-use super::streams::{Best, Entry, LOOKS_MAX, Stream, values_of_ranges, values_of_suffixes};
+use super::streams::{Best, Entry, LOOKS_MAX, Stream, values_of_suffixes};
 use super::typos::{Typed, near_ranks};
 use crate::completion::request::{Completion, VALUES_MAX};
 use crate::error::Result;
@@ -49,13 +49,13 @@ pub(super) fn answer<'a>(question: &Question<'a>, within: &Within<'a>) -> Result
     beginnings(question, within, &prefix_ranks, &mut found)?;
     if found.total < LATER_WORDS_BELOW {
         let later = later_words(question, within, &prefix_ranks)?;
-        let known = later.known();
+        let (beginning, known) = (found.total, later.values.clone());
         later.add_to(&mut found);
         if found.total < TYPOS_BELOW
             && !found.is_cut
             && let Some(typed) = Typed::new(question.typed.folded(), question.typed.depth.is_some())
         {
-            let near = near(question, within, &typed, &prefix_ranks, &known)?;
+            let near = near(question, within, &typed, (beginning, &known))?;
             near.add_to(&mut found);
         }
     }
@@ -107,18 +107,16 @@ fn beginnings<'a>(
 
 /// What a later class found.
 struct Later<'a> {
-    /// Best first; all of them unless cut.
+    /// Best first; all of them, or as many as fit into a reply.
     values: Vec<Candidate<'a>>,
+    /// How many there are, unless cut.
+    total: u64,
     is_cut: bool,
 }
 
 impl<'a> Later<'a> {
-    fn known(&self) -> HashSet<(usize, usize)> {
-        self.values.iter().map(|candidate| (candidate.layer, candidate.rank)).collect()
-    }
-
     fn add_to(self, found: &mut Found<'a>) {
-        found.total += u64::try_from(self.values.len()).unwrap_or(u64::MAX);
+        found.total += self.total;
         found.is_cut |= self.is_cut;
         let room = VALUES_MAX.saturating_sub(found.values.len());
         found.values.extend(self.values.into_iter().take(room));
@@ -155,7 +153,8 @@ fn later_words<'a>(
     }
     if looks <= LOOKS_MAX && all.len() <= LATER_VALUES_MAX {
         all.sort_unstable_by(Candidate::order);
-        return Ok(Later { values: all, is_cut: false });
+        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        return Ok(Later { values: all, total, is_cut: false });
     }
     let streams =
         dictionaries.iter().zip(ranges).enumerate().map(|(layer, (dictionary, range))| {
@@ -170,49 +169,55 @@ fn later_words<'a>(
 }
 
 /// Class 3: values that begin so but for one or two typos.
+///
+/// Which values are near depends on their keys only, so their number is a sum over layers as that of a prefix is. Those
+/// that begin as typed are among them.
 fn near<'a>(
     question: &Question<'a>,
     within: &Within<'a>,
     typed: &Typed,
-    prefix_ranks: &[Range<usize>],
-    known: &HashSet<(usize, usize)>,
+    (beginning, later): (u64, &[Candidate<'a>]),
 ) -> Result<Later<'a>> {
-    let mut all = Vec::new();
     let mut is_cut = false;
-    let mut ranges = Vec::new();
-    for (layer, dictionary) in question.dictionaries()?.into_iter().enumerate() {
+    let mut near_total = 0;
+    let mut of_layers = Vec::new();
+    for dictionary in question.dictionaries()? {
         let (found, is_complete) = near_ranks(typed, dictionary, question.typed.depth);
         is_cut |= !is_complete;
-        let Some(beginning) = prefix_ranks.get(layer) else { continue };
-        let new = |rank: &usize| !beginning.contains(rank) && !known.contains(&(layer, *rank));
-        let count: usize = found.iter().map(Range::len).sum();
-        if count <= LOOKS_MAX && all.len() <= LATER_VALUES_MAX {
-            for rank in found.iter().cloned().flatten().filter(new) {
-                all.extend(question.candidate(within, layer, rank)?);
-                if all.len() > LATER_VALUES_MAX {
-                    break;
-                }
-            }
-            is_cut |= all.len() > LATER_VALUES_MAX;
-        } else {
-            is_cut = true;
+        of_layers.push(found);
+    }
+    for at in 0..of_layers.iter().map(Vec::len).max().unwrap_or(0) {
+        let ranks = of_layers.iter().map(|found| found.get(at).cloned().unwrap_or_default());
+        near_total += question.count_signed(within, &ranks.collect::<Vec<_>>())?;
+    }
+    let is_known = |candidate: &Candidate<'_>| {
+        candidate.term.key.starts_with(question.typed.key.as_bytes())
+            || later.iter().any(|other| other.term == candidate.term)
+    };
+    let counted_before =
+        later.iter().filter(|candidate| is_near(question, typed, candidate)).count();
+    let counted_before = beginning.saturating_add(u64::try_from(counted_before).unwrap_or(0));
+    let total = u64::try_from(near_total).unwrap_or(0).saturating_sub(counted_before);
+    let streams = question.range_streams(within, of_layers)?;
+    let mut best = Best::new(question, within, streams, LOOKS_MAX)?;
+    let mut values = Vec::new();
+    while values.len() < VALUES_MAX {
+        let Some(candidate) = best.next()? else { break };
+        if !is_known(&candidate) {
+            values.push(candidate);
         }
-        ranges.push((layer, dictionary, found));
     }
-    if !is_cut && all.len() + known.len() <= LATER_VALUES_MAX {
-        all.sort_unstable_by(Candidate::order);
-        return Ok(Later { values: all, is_cut: false });
+    is_cut |= usize::try_from(total).unwrap_or(usize::MAX) + later.len() > LATER_VALUES_MAX;
+    is_cut |= best.is_cut();
+    Ok(Later { values, total, is_cut })
+}
+
+fn is_near(question: &Question<'_>, typed: &Typed, candidate: &Candidate<'_>) -> bool {
+    let key = std::str::from_utf8(candidate.term.key).unwrap_or_default();
+    match question.typed.depth {
+        None => typed.matches(key),
+        Some(depth) => key.strip_prefix(depth).is_some_and(|key| typed.matches(key)),
     }
-    let streams = ranges.into_iter().map(|(layer, dictionary, found)| {
-        let beginning = prefix_ranks.get(layer).cloned().unwrap_or_default();
-        let known = known.clone();
-        let values = values_of_ranges(dictionary, found).filter(move |entry| match entry {
-            Entry::Value(rank) => !beginning.contains(rank) && !known.contains(&(layer, *rank)),
-            Entry::Pair(..) | Entry::ValueOnly(_) => true,
-        });
-        Stream::new(layer, values)
-    });
-    take_best(question, within, streams.collect())
 }
 
 /// As many as fit into a reply, where there are too many to count.
@@ -227,5 +232,6 @@ fn take_best<'a>(
         let Some(candidate) = best.next()? else { break };
         values.push(candidate);
     }
-    Ok(Later { values, is_cut: true })
+    let total = u64::try_from(values.len()).unwrap_or(u64::MAX);
+    Ok(Later { values, total, is_cut: true })
 }

@@ -98,9 +98,12 @@ impl<'a> Question<'a> {
         let Some(segment) = self.segment(layer) else { return Ok(None) };
         let dictionary = segment.dictionary(self.variable)?;
         let state = dictionary.states.at(rank);
+        // What is cheap to know comes first, texts last.
         let may_be_seen = match within {
             Within::Everything => self.sees(layer, state),
-            Within::Group(_) => segment.visibility.is_alive(state),
+            Within::Group(groups) => {
+                segment.visibility.is_alive(state) && self.may_be_in(groups, layer, rank)
+            }
         };
         if !may_be_seen {
             return Ok(None);
@@ -115,6 +118,18 @@ impl<'a> Question<'a> {
             return Ok(None);
         }
         Ok(Some(Candidate { layer, rank, weight: dictionary.weight(rank), term }))
+    }
+
+    /// False where the layer's own list says no and no layer beneath has a say.
+    fn may_be_in(&self, groups: &Groups<'_>, layer: usize, rank: usize) -> bool {
+        let own = groups.layers.get(layer);
+        let entry = own.and_then(|(_, list, entries)| {
+            list.find(entries, rank).map(|entry| list.states.at(entry))
+        });
+        match entry {
+            Some(state) => self.sees(layer, state),
+            None => groups.layers.iter().take(layer).any(|(_, _, entries)| !entries.is_empty()),
+        }
     }
 
     /// Whether a value goes with the chosen ones, as far as the caller sees.
@@ -147,6 +162,11 @@ impl<'a> Question<'a> {
 
     /// How many values of these ranks, given for each layer, the caller sees.
     pub(super) fn count(&self, within: &Within<'_>, ranks: &[Range<usize>]) -> Result<u64> {
+        Ok(u64::try_from(self.count_signed(within, ranks)?).unwrap_or(0))
+    }
+
+    /// The same for ranges that are a part of what is counted: in some layers they may take away more than they add.
+    pub(super) fn count_signed(&self, within: &Within<'_>, ranks: &[Range<usize>]) -> Result<i64> {
         let mut total = 0;
         for (layer, (seen, ranks)) in self.seen.iter().zip(ranks).enumerate() {
             total += match within {
@@ -162,6 +182,6 @@ impl<'a> Question<'a> {
                 }
             };
         }
-        Ok(u64::try_from(total).unwrap_or(0))
+        Ok(total)
     }
 }

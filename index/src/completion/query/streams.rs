@@ -1,5 +1,6 @@
 //! The best candidates of all layers together, best first.
 
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
@@ -8,13 +9,16 @@ use crate::completion::segment::Dictionary;
 use crate::error::Result;
 
 /// Entries that are looked at for one class before the answer is cut.
-pub(super) const LOOKS_MAX: usize = 20_000;
+pub(super) const LOOKS_MAX: usize = 8_000;
+/// Entries that are sorted rather than looked for one after the other.
+const SORTED_MAX: usize = 4_096;
 
 /// Entries of one layer, best first there.
 pub(super) struct Stream<'a> {
     pub(super) layer: usize,
     pub(super) entries: Box<dyn Iterator<Item = Entry> + 'a>,
-    head: Option<Candidate<'a>>,
+    /// The next entry with the value it leads to, which may turn out not to be one that may be offered.
+    head: Option<(Entry, Candidate<'a>)>,
 }
 
 /// What a stream leads to.
@@ -28,19 +32,41 @@ pub(super) enum Entry {
     ValueOnly(usize),
 }
 
+impl Entry {
+    fn rank(self) -> usize {
+        match self {
+            Entry::Value(rank) | Entry::Pair(_, rank) | Entry::ValueOnly(rank) => rank,
+        }
+    }
+}
+
 impl<'a> Stream<'a> {
     pub(super) fn new(layer: usize, entries: impl Iterator<Item = Entry> + 'a) -> Self {
         Stream { layer, entries: Box::new(entries), head: None }
     }
+
+    fn advance(&mut self, question: &Question<'a>) -> Result<()> {
+        self.head = None;
+        if let Some(entry) = self.entries.next()
+            && let Some(segment) = question.segment(self.layer)
+        {
+            let (layer, rank) = (self.layer, entry.rank());
+            let dictionary = segment.dictionary(question.variable)?;
+            let (weight, term) = (dictionary.weight(rank), dictionary.texts.term(rank));
+            self.head = Some((entry, Candidate { layer, rank, weight, term }));
+        }
+        Ok(())
+    }
 }
 
-/// Several streams as one.
+/// Several streams as one. Whether a value may be offered is looked at only when it is the best of all heads: most
+/// values of a stream never are.
 pub(super) struct Best<'q, 'a> {
     question: &'q Question<'a>,
     within: &'q Within<'a>,
     streams: Vec<Stream<'a>>,
     /// Entries looked at so far.
-    pub(super) looks: usize,
+    looks: usize,
     looks_max: usize,
 }
 
@@ -48,14 +74,11 @@ impl<'q, 'a> Best<'q, 'a> {
     pub(super) fn new(
         question: &'q Question<'a>,
         within: &'q Within<'a>,
-        streams: Vec<Stream<'a>>,
+        mut streams: Vec<Stream<'a>>,
         looks_max: usize,
     ) -> Result<Self> {
-        let mut best = Best { question, within, streams, looks: 0, looks_max };
-        for at in 0..best.streams.len() {
-            best.fill(at)?;
-        }
-        Ok(best)
+        streams.iter_mut().try_for_each(|stream| stream.advance(question))?;
+        Ok(Best { question, within, streams, looks: 0, looks_max })
     }
 
     /// Whether entries were left out because too many had been looked at.
@@ -63,44 +86,22 @@ impl<'q, 'a> Best<'q, 'a> {
         self.looks > self.looks_max
     }
 
-    fn fill(&mut self, at: usize) -> Result<()> {
-        let Some(stream) = self.streams.get_mut(at) else { return Ok(()) };
-        stream.head = None;
-        for entry in &mut stream.entries {
+    pub(super) fn next(&mut self) -> Result<Option<Candidate<'a>>> {
+        loop {
+            let heads = self.streams.iter().enumerate();
+            let best = heads
+                .filter_map(|(at, stream)| stream.head.map(|head| (at, head)))
+                .min_by(|(_, (_, a)), (_, (_, b))| a.order(b));
+            let Some((at, (entry, candidate))) = best else { return Ok(None) };
             self.looks += 1;
             if self.looks > self.looks_max {
-                break;
+                return Ok(None);
             }
-            let (question, within, layer) = (self.question, self.within, stream.layer);
-            let found = match entry {
-                Entry::Value(rank) => question.candidate(within, layer, rank)?,
-                Entry::Pair(entry, rank) => question.pair_candidate(within, layer, entry, rank)?,
-                Entry::ValueOnly(rank) => {
-                    if question.own_pair(within, layer, rank) {
-                        None
-                    } else {
-                        question.candidate(within, layer, rank)?
-                    }
-                }
-            };
-            if found.is_some() {
-                stream.head = found;
-                break;
+            if let Some(stream) = self.streams.get_mut(at) {
+                stream.advance(self.question)?;
             }
-        }
-        Ok(())
-    }
-
-    pub(super) fn next(&mut self) -> Result<Option<Candidate<'a>>> {
-        let heads = self.streams.iter().enumerate();
-        let best = heads
-            .filter_map(|(at, stream)| stream.head.map(|head| (at, head)))
-            .min_by(|(_, a), (_, b)| a.order(b));
-        match best {
-            None => Ok(None),
-            Some((at, candidate)) => {
-                self.fill(at)?;
-                Ok(Some(candidate))
+            if let Some(found) = self.question.admitted(self.within, entry, candidate)? {
+                return Ok(Some(found));
             }
         }
     }
@@ -137,6 +138,22 @@ impl<'a> Question<'a> {
             }
         }
         Ok(streams)
+    }
+
+    /// The value of an entry, if it may be offered.
+    fn admitted(
+        &self,
+        within: &Within<'_>,
+        entry: Entry,
+        candidate: Candidate<'a>,
+    ) -> Result<Option<Candidate<'a>>> {
+        let (layer, rank) = (candidate.layer, candidate.rank);
+        match entry {
+            Entry::Value(_) => self.candidate(within, layer, rank),
+            Entry::Pair(entry, _) => self.pair_candidate(within, layer, entry, rank),
+            Entry::ValueOnly(_) if self.own_pair(within, layer, rank) => Ok(None),
+            Entry::ValueOnly(_) => self.candidate(within, layer, rank),
+        }
     }
 
     /// The target of an entry in a layer's list, if this layer is the newest that knows the pair and the value.
@@ -183,22 +200,64 @@ pub(super) fn values_of_suffixes(
     })
 }
 
-/// The values of several ranges, best first.
-pub(super) fn values_of_ranges(
-    dictionary: &Dictionary,
+/// Entries of several ranges, best first, with their merit; few are sorted, of many only the best are looked for.
+fn of_ranges<'a, I: Iterator<Item = usize> + 'a>(
     ranges: Vec<Range<usize>>,
-) -> impl Iterator<Item = Entry> {
-    let mut streams: Vec<_> =
-        ranges.into_iter().map(|range| dictionary.best_first(range)).collect();
-    let place = |rank: usize| std::cmp::Reverse((dictionary.merit(rank), rank));
-    let mut heads: BinaryHeap<_> = BinaryHeap::new();
-    for (at, stream) in streams.iter_mut().enumerate() {
-        heads.extend(stream.next().map(|rank| (place(rank), at)));
+    best_first: impl Fn(Range<usize>) -> I,
+    place: impl Fn(usize) -> (u32, usize) + 'a,
+) -> Box<dyn Iterator<Item = usize> + 'a> {
+    let count: usize = ranges.iter().map(Range::len).sum();
+    if count <= SORTED_MAX {
+        let mut all: Vec<usize> = ranges.into_iter().flatten().collect();
+        all.sort_by_cached_key(|at| place(*at));
+        return Box::new(all.into_iter());
     }
-    std::iter::from_fn(move || {
-        let (std::cmp::Reverse((_, rank)), at) = heads.pop()?;
+    let mut streams: Vec<I> = ranges.into_iter().map(best_first).collect();
+    let mut heads = BinaryHeap::new();
+    for (at, stream) in streams.iter_mut().enumerate() {
+        heads.extend(stream.next().map(|entry| (Reverse(place(entry)), at, entry)));
+    }
+    Box::new(std::iter::from_fn(move || {
+        let (_, at, entry) = heads.pop()?;
         let next = streams.get_mut(at).and_then(Iterator::next);
-        heads.extend(next.map(|rank| (place(rank), at)));
-        Some(Entry::Value(rank))
-    })
+        heads.extend(next.map(|next| (Reverse(place(next)), at, next)));
+        Some(entry)
+    }))
+}
+
+impl<'a> Question<'a> {
+    /// Streams over the values of several ranges of ranks, given for each layer.
+    pub(super) fn range_streams(
+        &self,
+        within: &Within<'a>,
+        of_layers: Vec<Vec<Range<usize>>>,
+    ) -> Result<Vec<Stream<'a>>> {
+        let mut streams = Vec::new();
+        for (layer, (dictionary, ranges)) in
+            self.dictionaries()?.into_iter().zip(of_layers).enumerate()
+        {
+            let values = |ranges: Vec<Range<usize>>| {
+                let place = |rank| (dictionary.merit(rank), rank);
+                of_ranges(ranges, |range| dictionary.best_first(range), place)
+            };
+            match within {
+                Within::Everything => {
+                    streams.push(Stream::new(layer, values(ranges).map(Entry::Value)));
+                }
+                Within::Group(groups) => {
+                    let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
+                    let list = *list;
+                    let place = move |at| (dictionary.merit(list.target(at)), at);
+                    let pairs = ranges.iter().map(|ranks| list.within(entries, ranks)).collect();
+                    let pairs = of_ranges(pairs, |range| list.best_first(range, dictionary), place);
+                    let pairs = pairs.map(move |entry| Entry::Pair(entry, list.target(entry)));
+                    streams.push(Stream::new(layer, pairs));
+                    if layer > 0 {
+                        streams.push(Stream::new(layer, values(ranges).map(Entry::ValueOnly)));
+                    }
+                }
+            }
+        }
+        Ok(streams)
+    }
 }

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::facets::{Facet, FacetSums, Facets, FacetsBuilder};
+use super::merge::Purpose;
 use super::min_tree::{BestFirst, MinTree};
 use super::section::{ArchiveReader, ArchiveWriter, Bytes, Column, ColumnWriter};
 use super::section::{SectionWriter, SpillFolder, to_u32, to_usize, u32_at};
 use super::texts::{Joined, TermRef, Texts, TextsBuilder, partition};
+use super::tops::Tops;
 use super::trie::Trie;
 use super::visibility::{NO_SET, StateCounts, StateId, Visibility};
 use crate::completion::plan::last_segment_start;
@@ -37,6 +39,7 @@ pub(crate) struct Dictionary {
     pub(crate) counts: StateCounts,
     facets: Facets,
     best: MinTree,
+    tops: Tops,
     pub(crate) suffixes: Suffixes,
 }
 
@@ -67,7 +70,13 @@ impl Dictionary {
     }
 
     /// Ranks of a range, the best weight first.
-    pub(crate) fn best_first(&self, ranks: Range<usize>) -> BestFirst<'_, impl Fn(usize) -> u64> {
+    pub(crate) fn best_first(&self, ranks: Range<usize>) -> impl Iterator<Item = usize> {
+        let tops = self.tops.of(ranks.clone());
+        let known = tops.size_hint().0;
+        tops.chain(std::iter::once_with(move || self.by_tree(ranks).skip(known)).flatten())
+    }
+
+    fn by_tree(&self, ranks: Range<usize>) -> BestFirst<'_, impl Fn(usize) -> u64> {
         if self.classes.constant().is_some() {
             return BestFirst::InOrder(ranks);
         }
@@ -135,6 +144,7 @@ impl Dictionary {
         self.counts.save(archive)?;
         self.facets.save(archive)?;
         self.best.save(archive)?;
+        self.tops.save(archive)?;
         archive.section(&self.suffixes.entries)?;
         self.suffixes.best.save(archive)
     }
@@ -159,6 +169,7 @@ impl Dictionary {
             counts: StateCounts::load(archive)?,
             facets: Facets::load(archive)?,
             best: MinTree::load(archive)?,
+            tops: Tops::load(archive)?,
             suffixes: Suffixes { entries: archive.section()?, best: MinTree::load(archive)? },
         })
     }
@@ -320,7 +331,11 @@ impl<'a> DictionaryBuilder<'a> {
     }
 
     /// Ends with the later words, sorted by their text.
-    pub(super) fn finish(self, suffixes: impl Iterator<Item = Suffix>) -> Result<Dictionary> {
+    pub(super) fn finish(
+        self,
+        suffixes: impl Iterator<Item = Suffix>,
+        purpose: Purpose,
+    ) -> Result<Dictionary> {
         let texts = self.texts.finish()?;
         let classes = self.classes.finish()?;
         let states = self.states.finish()?;
@@ -331,8 +346,8 @@ impl<'a> DictionaryBuilder<'a> {
         }
         let mut dictionary = Dictionary {
             is_path: self.is_path,
-            trie: Trie::build(&texts, self.folder)?,
-            counts: StateCounts::build(&states, texts.len(), self.folder)?,
+            trie: Trie::default(),
+            counts: StateCounts::default(),
             texts,
             classes,
             merits: merits(&self.weights),
@@ -340,11 +355,20 @@ impl<'a> DictionaryBuilder<'a> {
             states,
             facets: self.facets.finish()?,
             best: MinTree::default(),
+            tops: Tops::default(),
             suffixes: Suffixes { entries: entries.finish()?, best: MinTree::default() },
         };
+        if purpose == Purpose::Merging {
+            return Ok(dictionary);
+        }
+        dictionary.trie = Trie::build(&dictionary.texts, self.folder)?;
+        dictionary.counts = StateCounts::build(&dictionary.states, dictionary.len(), self.folder)?;
         if !dictionary.all_weigh_the_same() {
             let merit = |rank| u64::from(dictionary.merit(rank));
             dictionary.best = MinTree::build(dictionary.len(), merit, self.folder)?;
+            let best_first = |ranks| dictionary.by_tree(ranks);
+            dictionary.tops =
+                Tops::build(&dictionary.trie, &dictionary.texts, best_first, self.folder)?;
         }
         let merit = |at| dictionary.suffix_merit(at);
         dictionary.suffixes.best = MinTree::build(dictionary.suffixes.len(), merit, self.folder)?;

@@ -16,12 +16,21 @@ use crate::error::Result;
 /// The rank of a value that is not in the merged dictionary.
 const DROPPED: u32 = u32::MAX;
 
+/// What a merged segment is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To be searched.
+    Search,
+    /// To be merged again: without what only searching needs.
+    Merging,
+}
+
 /// Merges `newer` into `older`. With `is_oldest` nothing lies beneath: what is gone is dropped.
 pub(crate) fn merge(
     older: &Segment,
     newer: &Segment,
     plan: &Plan,
-    is_oldest: bool,
+    (is_oldest, purpose): (bool, Purpose),
     folder: Option<&Path>,
 ) -> Result<Segment> {
     let mut states = MergedStates {
@@ -29,12 +38,13 @@ pub(crate) fn merge(
         older: Remap::new(&older.visibility),
         newer: Remap::new(&newer.visibility),
         is_oldest,
+        last: None,
     };
     let mut ranks = Vec::new();
     let mut dictionaries = Vec::new();
     for variable in 0..plan.variable_count() {
         let pair = (older.dictionary(variable)?, newer.dictionary(variable)?);
-        let (dictionary, maps) = merge_dictionaries(pair, &mut states, folder)?;
+        let (dictionary, maps) = merge_dictionaries(pair, &mut states, purpose, folder)?;
         dictionaries.push(dictionary);
         ranks.push(maps);
     }
@@ -49,7 +59,7 @@ pub(crate) fn merge(
         );
         let targets = dictionaries.get(shape.target).ok_or_else(wrong_shape)?;
         let builder = PairListBuilder::new(shape, folder);
-        lists.push(merge_lists(cursors, builder, targets, &mut states)?);
+        lists.push(merge_lists(cursors, builder, (targets, purpose), &mut states)?);
     }
     let sequence = newer.sequence;
     Ok(Segment { sequence, dictionaries, lists, visibility: states.builder.finish() })
@@ -84,11 +94,27 @@ struct MergedStates<'a> {
     older: Remap<'a>,
     newer: Remap<'a>,
     is_oldest: bool,
+    /// The last answer: neighbours are mostly alike.
+    last: Option<(StatesOfSides, Option<StateId>)>,
 }
+
+/// The states of an entry in the older and the newer segment.
+type StatesOfSides = (Option<StateId>, Option<StateId>);
 
 impl MergedStates<'_> {
     /// The merged state of an entry from the states it has on either side; `None`: there is nothing to keep.
     fn state(&mut self, older: Option<StateId>, newer: Option<StateId>) -> Option<StateId> {
+        match self.last {
+            Some((sides, state)) if sides == (older, newer) => state,
+            _ => {
+                let state = self.new_state(older, newer);
+                self.last = Some(((older, newer), state));
+                state
+            }
+        }
+    }
+
+    fn new_state(&mut self, older: Option<StateId>, newer: Option<StateId>) -> Option<StateId> {
         let sets = |remap: &Remap<'_>, state: Option<StateId>| {
             state.map(|state| remap.visibility.state(state))
         };
@@ -127,6 +153,7 @@ struct RankMaps {
 fn merge_dictionaries<'d>(
     (older, newer): (&'d Dictionary, &'d Dictionary),
     states: &mut MergedStates<'_>,
+    purpose: Purpose,
     folder: SpillFolder<'_>,
 ) -> Result<(Dictionary, RankMaps)> {
     let mut builder = DictionaryBuilder::new(older.is_path, folder);
@@ -191,7 +218,8 @@ fn merge_dictionaries<'d>(
     });
     let from_newer =
         SuffixCursor::new(newer, |rank| maps.newer.get(rank).copied().unwrap_or(DROPPED));
-    let dictionary = builder.finish(MergedSuffixes { older: from_older, newer: from_newer })?;
+    let suffixes = MergedSuffixes { older: from_older, newer: from_newer };
+    let dictionary = builder.finish(suffixes, purpose)?;
     Ok((dictionary, maps))
 }
 
@@ -326,7 +354,7 @@ impl<'a> Cursor<'a> {
 fn merge_lists(
     (mut older, mut newer): (Cursor<'_>, Cursor<'_>),
     mut builder: PairListBuilder<'_>,
-    targets: &Dictionary,
+    (targets, purpose): (&Dictionary, Purpose),
     states: &mut MergedStates<'_>,
 ) -> Result<PairList> {
     loop {
@@ -365,5 +393,5 @@ fn merge_lists(
             newer.advance();
         }
     }
-    builder.finish(targets)
+    builder.finish(targets, purpose)
 }

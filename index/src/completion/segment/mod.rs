@@ -11,6 +11,7 @@ mod min_tree;
 mod pair_list;
 mod section;
 mod texts;
+mod tops;
 mod trie;
 mod visibility;
 
@@ -19,7 +20,7 @@ use std::path::Path;
 
 pub(crate) use dictionary::{Dictionary, Suffix, Weight};
 pub(crate) use facets::{Facet, FacetSums};
-pub(crate) use merge::merge;
+pub(crate) use merge::{Purpose, merge};
 pub(crate) use pair_list::PairList;
 pub(crate) use texts::TermRef;
 pub(crate) use trie::{TrieNode, first_char};
@@ -163,7 +164,7 @@ impl<'a> SegmentBuilder<'a> {
             text.compare(&suffix_text(other_key, other.offset, is_path)).then(suffix.cmp(other))
         });
         let suffixes = suffixes.into_iter().map(|(_, suffix)| suffix);
-        self.dictionaries.push(builder.finish(suffixes)?);
+        self.dictionaries.push(builder.finish(suffixes, Purpose::Search)?);
         Ok(())
     }
 
@@ -184,7 +185,7 @@ impl<'a> SegmentBuilder<'a> {
             builder.push((pair.context, pair.target), pair.resources, state, own)?;
         }
         let targets = self.dictionaries.get(shape.target).ok_or_else(wrong_shape)?;
-        self.lists.push(builder.finish(targets)?);
+        self.lists.push(builder.finish(targets, Purpose::Search)?);
         Ok(())
     }
 

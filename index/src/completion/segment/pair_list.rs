@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::dictionary::{Dictionary, Weight, implied_facet};
 use super::facets::{FacetSums, Facets, FacetsBuilder};
+use super::merge::Purpose;
 use super::min_tree::{BestFirst, MinTree};
 use super::section::{ArchiveReader, ArchiveWriter, Bytes, Column, ColumnWriter};
 use super::section::{SectionWriter, SpillFolder, to_u32, to_usize, u32_at};
@@ -222,7 +223,7 @@ impl<'a> PairListBuilder<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self, targets: &Dictionary) -> Result<PairList> {
+    pub(super) fn finish(mut self, targets: &Dictionary, purpose: Purpose) -> Result<PairList> {
         self.starts.put_u32(self.count)?;
         let states = self.states.finish()?;
         let mut list = PairList {
@@ -231,11 +232,15 @@ impl<'a> PairListBuilder<'a> {
             starts: self.starts.finish()?,
             targets: self.targets.finish()?,
             resources: self.resources.finish()?,
-            counts: StateCounts::build(&states, to_usize(self.count), self.folder)?,
+            counts: StateCounts::default(),
             states,
             facets: self.facets.finish()?,
             best: MinTree::default(),
         };
+        if purpose == Purpose::Merging {
+            return Ok(list);
+        }
+        list.counts = StateCounts::build(&list.states, list.len(), self.folder)?;
         if !targets.all_weigh_the_same() {
             let merit = |at| u64::from(targets.merit(list.target(at)));
             list.best = MinTree::build(list.len(), merit, self.folder)?;
