@@ -49,6 +49,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let samples = samples(&engine, &space, Path::new(&uris))?;
     let mut out = io::stdout().lock();
     writeln!(out, "opened in {:?}; {}", began.elapsed(), memory()?)?;
+    let began = Instant::now();
+    while engine.stats()?.completion.spaces_behind > 0 {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    writeln!(out, "complete after {:?} more; {}", began.elapsed(), memory()?)?;
     writeln!(
         out,
         "{:<34}{:>9}{:>9}{:>9}{:>9}{:>12}",

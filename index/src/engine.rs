@@ -219,6 +219,11 @@ impl Engine {
         self.shared.on_commit(hook);
     }
 
+    /// How many spaces complete nothing yet, because their index is being made.
+    pub fn spaces_without_completion(&self) -> usize {
+        self.shared.completions.spaces_behind()
+    }
+
     /// Up to `count_max` changes after `sequence`, oldest first.
     ///
     /// # Errors
@@ -424,6 +429,7 @@ impl Engine {
         if self.shared.refusal().is_none() {
             self.shared.store().tune_for_bulk_load();
         }
+        self.shared.completions.tune_for_bulk_load();
     }
 
     /// Brings all that is in memory into tables.

@@ -31,6 +31,8 @@ struct Variable {
     shape: Shape,
     explodes: bool,
     spelling: Spelling,
+    /// `{x}`.
+    is_simple: bool,
 }
 
 /// How a variable's values are spelled.
@@ -111,7 +113,14 @@ impl Plan {
                     Operator::Reserved | Operator::Fragment => Spelling::Escaped,
                     _ => Spelling::Plain,
                 };
-                variables.push(Variable { name: spec.name.clone(), shape, explodes, spelling });
+                let is_simple = spec.operator == Operator::Simple && !explodes;
+                variables.push(Variable {
+                    name: spec.name.clone(),
+                    shape,
+                    explodes,
+                    spelling,
+                    is_simple,
+                });
             }
         }
         let lists = lists(variables.len());
@@ -132,6 +141,11 @@ impl Plan {
 
     pub(crate) fn is_path(&self, variable: usize) -> bool {
         self.variables.get(variable).is_some_and(|variable| variable.shape == Shape::Path)
+    }
+
+    /// Whether every resource has exactly one term of it: `{x}`, whose values are completed as a whole.
+    pub(crate) fn always_has_one_value(&self, variable: usize) -> bool {
+        self.variables.get(variable).is_some_and(|variable| variable.is_simple)
     }
 
     /// How its values are spelled.

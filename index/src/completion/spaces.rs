@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -28,6 +29,8 @@ pub(super) const LAYERS_DUE: usize = 10;
 /// When this many times as many entries are in memory as upkeep is due for, the writer waits for it.
 const MEMORY_OVERRUN_MAX: usize = 4;
 
+/// Entries in memory while a process does nothing but load: about 60 MB.
+const BULK_MEMORY_ENTRIES: usize = 2 * 1_024 * 1_024;
 /// How long that is at most for one commit: upkeep may be unable to write, and commits go on.
 const UPKEEP_WAIT: Duration = Duration::from_millis(100);
 const UPKEEP_WAITS_MAX: usize = 10;
@@ -40,7 +43,7 @@ pub(crate) struct Completions {
     /// `<data>/completion`.
     pub(super) folder: PathBuf,
     /// From this many entries in memory on, upkeep is due.
-    pub(super) memory_entries: usize,
+    memory_entries: AtomicUsize,
     spaces: ArcSwap<HashMap<SpaceId, Arc<SpaceIndex>>>,
     failure: Mutex<Option<String>>,
     pub(super) work: Mutex<Work>,
@@ -201,12 +204,22 @@ impl Completions {
     pub(crate) fn new(data_dir: &Path, memory_entries: usize) -> Completions {
         Completions {
             folder: data_dir.join("completion"),
-            memory_entries: memory_entries.max(1),
+            memory_entries: AtomicUsize::new(memory_entries.max(1)),
             spaces: ArcSwap::default(),
             failure: Mutex::default(),
             work: Mutex::default(),
             work_changed: Condvar::new(),
         }
+    }
+
+    /// From this many entries in memory on, upkeep is due.
+    pub(super) fn memory_entries(&self) -> usize {
+        self.memory_entries.load(Ordering::Relaxed)
+    }
+
+    /// Keeps more in memory from now on, so that each entry goes to a file fewer times.
+    pub(crate) fn tune_for_bulk_load(&self) {
+        self.memory_entries.fetch_max(BULK_MEMORY_ENTRIES, Ordering::Relaxed);
     }
 
     /// The layers of a space; `None` while they are being made.
@@ -268,7 +281,7 @@ impl Completions {
         for (space, changes) in changes {
             let index = self.spaces.load().get(space).cloned();
             let Some(index) = index else { continue };
-            match index.apply(changes, (before, sequence), self.memory_entries) {
+            match index.apply(changes, (before, sequence), self.memory_entries()) {
                 Ok(due) => is_due |= due,
                 // It is derived: it is made anew from the store.
                 Err(_) => {
@@ -312,6 +325,12 @@ impl Completions {
 
     pub(super) fn note_success(&self) {
         *self.failure.lock() = None;
+    }
+
+    /// Spaces whose index is being made.
+    pub(crate) fn spaces_behind(&self) -> usize {
+        let is_behind = |index: &&Arc<SpaceIndex>| index.layers.load().is_none();
+        self.spaces.load().values().filter(is_behind).count()
     }
 
     /// Figures for the operator.

@@ -94,7 +94,7 @@ pub(super) fn unite_some(shared: &Shared, index: &SpaceIndex, is_quiet: bool) ->
     if stack.is_removed {
         return Ok(false);
     }
-    let Some(from) = first_to_unite(&stack, is_quiet, shared.completions.memory_entries) else {
+    let Some(from) = first_to_unite(&stack, is_quiet, shared.completions.memory_entries()) else {
         return Ok(false);
     };
     let run: Vec<Arc<Segment>> = stack.layers.segments.iter().skip(from).cloned().collect();
@@ -147,7 +147,7 @@ fn unite(
 ) -> Result<(Segment, Option<u64>)> {
     let entries: usize = run.iter().map(|segment| segment.entry_count()).sum();
     let folder = shared.completions.folder_of(index.id);
-    let is_large = entries >= shared.completions.memory_entries;
+    let is_large = entries >= shared.completions.memory_entries();
     let file = if is_large { Some(files::next_file(&folder)?) } else { None };
     let spill = is_large.then_some(folder.as_path());
     let united = unite_all(run, index, is_oldest, spill)?;

@@ -2,13 +2,17 @@
 
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use pressmark_index::access::Access;
 use pressmark_index::completion::{Completion, CompletionRequest, VALUES_MAX};
+use pressmark_index::engine::Engine;
 
 use super::open::open_existing;
 use super::{Common, Failure, chain, printed, say};
+
+const INDEX_POLL: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]
 pub(super) struct CompleteArgs {
@@ -37,6 +41,7 @@ pub(super) fn run(common: &Common, arguments: &CompleteArgs) -> Result<ExitCode,
         access: &access,
         count_max: VALUES_MAX,
     };
+    wait_for_index(&engine);
     let completion = engine.complete(&request).map_err(|error| chain(&error))?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     for value in &completion.values {
@@ -46,6 +51,18 @@ pub(super) fn run(common: &Common, arguments: &CompleteArgs) -> Result<ExitCode,
     printed(out.flush())?;
     say(&count_line(&completion));
     Ok(ExitCode::SUCCESS)
+}
+
+/// An index that was deleted or damaged is made anew first: the shell can wait, and half an answer helps nobody.
+fn wait_for_index(engine: &Engine) {
+    if engine.spaces_without_completion() == 0 {
+        return;
+    }
+    say("the completion index is being made anew");
+    let has_failed = || engine.stats().is_ok_and(|stats| stats.completion.failure.is_some());
+    while engine.spaces_without_completion() > 0 && !has_failed() {
+        std::thread::sleep(INDEX_POLL);
+    }
 }
 
 fn parse_chosen(text: &str) -> Result<(String, String), String> {

@@ -168,6 +168,8 @@ impl Registry {
             }
         }
         state.watches.push(Watch { id, uri, keys: keys.into() });
+        // What waits no longer stands for all that is watched.
+        state.collapsed = false;
         Ok(())
     }
 

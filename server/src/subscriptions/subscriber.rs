@@ -36,7 +36,7 @@ pub(super) struct State {
     pending: Pending,
     list_changed: bool,
     /// What it watches waits already in place of all that happened: nothing else need be kept.
-    collapsed: bool,
+    pub(super) collapsed: bool,
     keep_alive: bool,
     /// Something was sent since the last look for quiet streams.
     busy: bool,

@@ -12,6 +12,7 @@ mod streams;
 mod typos;
 mod witness;
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use self::classes::Found;
@@ -19,7 +20,7 @@ use self::conditions::{Chosen, Conditions};
 use self::judged::Candidates;
 use self::question::{Candidate, Question, TypedText, Within};
 use self::streams::{Best, LOOKS_MAX};
-use self::witness::Witnesses;
+use self::witness::{SCANS_MAX, Witnesses};
 use super::layers::{Groups, Layers};
 use super::plan::Term;
 use super::request::{Completion, CompletionRequest, TYPED_BYTES_MAX, VALUES_MAX};
@@ -98,8 +99,13 @@ impl Shared {
             (request.space, request.access),
         )?;
         let store = self.store();
-        let witnesses =
-            Witnesses { shared: self, view: store.view(), space, access: request.access };
+        let witnesses = Witnesses {
+            shared: self,
+            view: store.view(),
+            space,
+            access: request.access,
+            scans_left: Cell::new(SCANS_MAX),
+        };
         match conditions {
             Conditions::Nothing => Ok(Found::default()),
             Conditions::All(chosen) if chosen.is_empty() => {
@@ -110,7 +116,10 @@ impl Shared {
                 None => {
                     let candidates = candidates_near(question, &chosen)?;
                     judged::answer(question, candidates, |candidate| {
-                        witnesses.any(&together(&chosen, question.variable, &term_of(candidate)))
+                        witnesses.any(
+                            question,
+                            &together(&chosen, question.variable, &term_of(candidate)),
+                        )
                     })
                 }
             },
@@ -202,7 +211,7 @@ fn one_of<'a>(
     judged::answer(question, together_all, |candidate| {
         let term = term_of(candidate);
         for chosen in alternatives {
-            match witnesses.any(&together(chosen, question.variable, &term))? {
+            match witnesses.any(question, &together(chosen, question.variable, &term))? {
                 Some(false) => {}
                 found => return Ok(found),
             }
@@ -238,7 +247,7 @@ fn of_allowed<'a>(
     }
     judged::answer(question, Candidates { all, is_cut: false }, |candidate| {
         for leaf in leaves.get(&(candidate.layer, candidate.rank)).into_iter().flatten() {
-            match witnesses.any(&together(chosen, variable, leaf))? {
+            match witnesses.any(question, &together(chosen, variable, leaf))? {
                 Some(false) => {}
                 found => return Ok(found),
             }

@@ -74,6 +74,12 @@ impl Candidate<'_> {
 }
 
 impl<'a> Question<'a> {
+    /// The same question about another variable, with nothing typed.
+    pub(super) fn about(&self, variable: usize) -> Question<'a> {
+        let typed = TypedText { raw: "", key: String::new(), depth: None };
+        Question { plan: self.plan, layers: self.layers, variable, typed, seen: self.seen.clone() }
+    }
+
     pub(super) fn segment(&self, layer: usize) -> Option<&'a Segment> {
         self.layers.segments.get(layer).map(|segment| &**segment)
     }
@@ -118,6 +124,16 @@ impl<'a> Question<'a> {
             return Ok(None);
         }
         Ok(Some(Candidate { layer, rank, weight: dictionary.weight(rank), term }))
+    }
+
+    /// A value among all of the variable, if its layer is the newest that knows it, and the caller sees it.
+    pub(super) fn seen_value(&self, candidate: Candidate<'a>) -> Result<Option<Candidate<'a>>> {
+        let (layer, rank) = (candidate.layer, candidate.rank);
+        let Some(segment) = self.segment(layer) else { return Ok(None) };
+        let state = segment.dictionary(self.variable)?.states.at(rank);
+        let is_offered = self.sees(layer, state)
+            && !self.layers.is_hidden(layer, self.variable, candidate.term)?;
+        Ok(is_offered.then_some(candidate))
     }
 
     /// False where the layer's own list says no and no layer beneath has a say.

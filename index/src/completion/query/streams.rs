@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::question::{Candidate, Question, Within};
-use crate::completion::segment::Dictionary;
+use crate::completion::segment::{Dictionary, TopValue};
 use crate::error::Result;
 
 /// Entries that are looked at for one class before the answer is cut.
@@ -17,6 +17,8 @@ const SORTED_MAX: usize = 4_096;
 pub(super) struct Stream<'a> {
     pub(super) layer: usize,
     pub(super) entries: Box<dyn Iterator<Item = Entry> + 'a>,
+    /// Values that stand ready, before all others.
+    ready: Box<dyn Iterator<Item = TopValue<'a>> + 'a>,
     /// The next entry with the value it leads to, which may turn out not to be one that may be offered.
     head: Option<(Entry, Candidate<'a>)>,
 }
@@ -42,10 +44,28 @@ impl Entry {
 
 impl<'a> Stream<'a> {
     pub(super) fn new(layer: usize, entries: impl Iterator<Item = Entry> + 'a) -> Self {
-        Stream { layer, entries: Box::new(entries), head: None }
+        Stream {
+            layer,
+            entries: Box::new(entries),
+            ready: Box::new(std::iter::empty()),
+            head: None,
+        }
+    }
+
+    /// All values of a range of ranks: those that stand ready first.
+    fn of_values(layer: usize, dictionary: &'a Dictionary, ranks: Range<usize>) -> Self {
+        let known = dictionary.tops.of(ranks.clone()).count();
+        let ready = Box::new(dictionary.tops.of(ranks.clone()));
+        let others = std::iter::once_with(move || dictionary.best_first_from(ranks, known));
+        Stream { ready, ..Stream::new(layer, others.flatten().map(Entry::Value)) }
     }
 
     fn advance(&mut self, question: &Question<'a>) -> Result<()> {
+        if let Some(TopValue { rank, weight, term }) = self.ready.next() {
+            let candidate = Candidate { layer: self.layer, rank, weight, term };
+            self.head = Some((Entry::Value(rank), candidate));
+            return Ok(());
+        }
         self.head = None;
         if let Some(entry) = self.entries.next()
             && let Some(segment) = question.segment(self.layer)
@@ -119,8 +139,7 @@ impl<'a> Question<'a> {
         {
             match within {
                 Within::Everything => {
-                    let values = dictionary.best_first(ranks.clone()).map(Entry::Value);
-                    streams.push(Stream::new(layer, values));
+                    streams.push(Stream::of_values(layer, dictionary, ranks.clone()));
                 }
                 Within::Group(groups) => {
                     let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
@@ -149,6 +168,7 @@ impl<'a> Question<'a> {
     ) -> Result<Option<Candidate<'a>>> {
         let (layer, rank) = (candidate.layer, candidate.rank);
         match entry {
+            Entry::Value(_) if matches!(within, Within::Everything) => self.seen_value(candidate),
             Entry::Value(_) => self.candidate(within, layer, rank),
             Entry::Pair(entry, _) => self.pair_candidate(within, layer, entry, rank),
             Entry::ValueOnly(_) if self.own_pair(within, layer, rank) => Ok(None),

@@ -14,7 +14,7 @@ const TWO_EDITS_CHARS_MIN: usize = 8;
 /// Longer texts are taken as they are typed.
 const TYPED_CHARS_MAX: usize = 64;
 /// Nodes and keys that are looked at for one question.
-const LOOKS_MAX: usize = 60_000;
+const LOOKS_MAX: usize = 20_000;
 
 /// The typed text, ready to be compared.
 pub(super) struct Typed {

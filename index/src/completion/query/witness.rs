@@ -1,5 +1,9 @@
 //! Whether some resource has several chosen values together, asked of the store: for combinations that no list has.
 
+use std::cell::Cell;
+
+use super::candidates_near;
+use super::question::Question;
 use crate::access::Access;
 use crate::catalog::Space;
 use crate::completion::plan::{Plan, Term};
@@ -11,6 +15,10 @@ use crate::store::{Cf, View};
 
 /// Resources that are looked at for one combination.
 const RESOURCES_MAX: usize = 500;
+/// Values of a variable that is not chosen that are tried for one combination.
+const OPEN_VALUES_MAX: usize = 64;
+/// Ranges of the store that are looked at for one question.
+pub(super) const SCANS_MAX: usize = 2_000;
 
 /// Looks for witnesses in one state of the store.
 pub(super) struct Witnesses<'a> {
@@ -18,12 +26,62 @@ pub(super) struct Witnesses<'a> {
     pub(super) view: View<'a>,
     pub(super) space: &'a Space,
     pub(super) access: &'a Access,
+    /// Ranges of the store that may still be looked at.
+    pub(super) scans_left: Cell<usize>,
 }
 
 impl Witnesses<'_> {
     /// Whether the caller sees a resource with all these values; `None` when too many would have to be looked at.
-    pub(super) fn any(&self, wanted: &[(usize, &Term)]) -> Result<Option<bool>> {
-        let plan = &self.space.completion;
+    ///
+    /// A variable that is not chosen in front of one that is leaves a wide range of the store: its values that go with
+    /// the chosen ones are tried one by one.
+    pub(super) fn any(
+        &self,
+        question: &Question<'_>,
+        wanted: &[(usize, &Term)],
+    ) -> Result<Option<bool>> {
+        let plan = question.plan;
+        let is_chosen = |variable: &usize| wanted.iter().any(|(chosen, _)| chosen == variable);
+        let open = (0..plan.variable_count()).find(|variable| !is_chosen(variable));
+        match open {
+            Some(open)
+                if wanted.iter().any(|(chosen, _)| *chosen > open)
+                    && plan.always_has_one_value(open) =>
+            {
+                self.with_any_of(question, wanted, open)
+            }
+            _ => self.in_range(plan, wanted),
+        }
+    }
+
+    fn with_any_of(
+        &self,
+        question: &Question<'_>,
+        wanted: &[(usize, &Term)],
+        open: usize,
+    ) -> Result<Option<bool>> {
+        let chosen = wanted.iter().map(|(variable, term)| (*variable, Term::clone(term))).collect();
+        let values = candidates_near(&question.about(open), &chosen)?;
+        let mut found = Some(false);
+        if values.is_cut || values.all.len() > OPEN_VALUES_MAX {
+            found = None;
+        }
+        for value in values.all.iter().take(OPEN_VALUES_MAX) {
+            let term = Term::from_stored(value.term);
+            let mut wanted = wanted.to_vec();
+            wanted.push((open, &term));
+            match self.any(question, &wanted)? {
+                Some(true) => return Ok(Some(true)),
+                Some(false) => {}
+                None => found = None,
+            }
+        }
+        Ok(found)
+    }
+
+    fn in_range(&self, plan: &Plan, wanted: &[(usize, &Term)]) -> Result<Option<bool>> {
+        let Some(left) = self.scans_left.get().checked_sub(1) else { return Ok(None) };
+        self.scans_left.set(left);
         let Some(prefix) = self.common_prefix(plan, wanted) else { return Ok(Some(false)) };
         let mut scan = self.view.scan(Cf::Contents, prefix.as_bytes(), prefix.as_bytes())?;
         for _ in 0..RESOURCES_MAX {

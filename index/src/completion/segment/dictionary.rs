@@ -39,7 +39,7 @@ pub(crate) struct Dictionary {
     pub(crate) counts: StateCounts,
     facets: Facets,
     best: MinTree,
-    tops: Tops,
+    pub(crate) tops: Tops,
     pub(crate) suffixes: Suffixes,
 }
 
@@ -71,9 +71,16 @@ impl Dictionary {
 
     /// Ranks of a range, the best weight first.
     pub(crate) fn best_first(&self, ranks: Range<usize>) -> impl Iterator<Item = usize> {
-        let tops = self.tops.of(ranks.clone());
-        let known = tops.size_hint().0;
-        tops.chain(std::iter::once_with(move || self.by_tree(ranks).skip(known)).flatten())
+        self.by_tree(ranks)
+    }
+
+    /// The same from the given place in that order on.
+    pub(crate) fn best_first_from(
+        &self,
+        ranks: Range<usize>,
+        from: usize,
+    ) -> impl Iterator<Item = usize> {
+        self.by_tree(ranks).skip(from)
     }
 
     fn by_tree(&self, ranks: Range<usize>) -> BestFirst<'_, impl Fn(usize) -> u64> {
@@ -366,10 +373,11 @@ impl<'a> DictionaryBuilder<'a> {
         if !dictionary.all_weigh_the_same() {
             let merit = |rank| u64::from(dictionary.merit(rank));
             dictionary.best = MinTree::build(dictionary.len(), merit, self.folder)?;
-            let best_first = |ranks| dictionary.by_tree(ranks);
-            dictionary.tops =
-                Tops::build(&dictionary.trie, &dictionary.texts, best_first, self.folder)?;
         }
+        let best_first = |ranks| dictionary.by_tree(ranks);
+        let parts = (&dictionary.trie, &dictionary.texts);
+        let weight = |rank| dictionary.weight(rank);
+        dictionary.tops = Tops::build(parts, weight, best_first, self.folder)?;
         let merit = |at| dictionary.suffix_merit(at);
         dictionary.suffixes.best = MinTree::build(dictionary.suffixes.len(), merit, self.folder)?;
         Ok(dictionary)

@@ -23,6 +23,7 @@ pub(crate) use facets::{Facet, FacetSums};
 pub(crate) use merge::{Purpose, merge};
 pub(crate) use pair_list::PairList;
 pub(crate) use texts::TermRef;
+pub(crate) use tops::TopValue;
 pub(crate) use trie::{TrieNode, first_char};
 pub(crate) use visibility::{Seen, Visibility};
 

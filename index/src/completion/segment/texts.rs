@@ -37,7 +37,8 @@ impl Texts {
         self.count
     }
 
-    fn entry(&self, rank: usize) -> &[u8] {
+    /// A value as it is stored; [`read_entry`] reads it.
+    pub(super) fn entry(&self, rank: usize) -> &[u8] {
         let start = self.offset(rank);
         let end = self.offset(rank + 1);
         self.bytes.get(start..end).unwrap_or_default()
@@ -50,21 +51,7 @@ impl Texts {
     }
 
     pub(crate) fn term(&self, rank: usize) -> TermRef<'_> {
-        let Some((tag, text)) = self.entry(rank).split_first() else {
-            return TermRef { key: &[], raw: &[] };
-        };
-        match *tag {
-            DIFFERENT => match text.split_at_checked(2) {
-                Some((&[low, high], texts)) => {
-                    let key_bytes = usize::from(u16::from_le_bytes([low, high]));
-                    let (key, raw) = texts.split_at_checked(key_bytes).unwrap_or((texts, &[]));
-                    TermRef { key, raw }
-                }
-                _ => TermRef { key: text, raw: text },
-            },
-            SAME_BEHIND_DEPTH => TermRef { key: text, raw: text.get(1..).unwrap_or_default() },
-            _ => TermRef { key: text, raw: text },
-        }
+        read_entry(self.entry(rank))
     }
 
     pub(crate) fn key(&self, rank: usize) -> &[u8] {
@@ -105,6 +92,25 @@ impl Texts {
             return Err(archive.damaged());
         }
         Ok(texts)
+    }
+}
+
+/// A value from the bytes in which it is stored.
+pub(super) fn read_entry(entry: &[u8]) -> TermRef<'_> {
+    let Some((tag, text)) = entry.split_first() else {
+        return TermRef { key: &[], raw: &[] };
+    };
+    match *tag {
+        DIFFERENT => match text.split_at_checked(2) {
+            Some((&[low, high], texts)) => {
+                let key_bytes = usize::from(u16::from_le_bytes([low, high]));
+                let (key, raw) = texts.split_at_checked(key_bytes).unwrap_or((texts, &[]));
+                TermRef { key, raw }
+            }
+            _ => TermRef { key: text, raw: text },
+        },
+        SAME_BEHIND_DEPTH => TermRef { key: text, raw: text.get(1..).unwrap_or_default() },
+        _ => TermRef { key: text, raw: text },
     }
 }
 

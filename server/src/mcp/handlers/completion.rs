@@ -118,14 +118,15 @@ impl<'a> CompletionArguments<'a> {
         let mut chosen = Vec::new();
         if context.revision.has_completion_context() {
             for (name, value) in context_arguments(params.context)? {
+                // Hosts send along what they know: a name of another template is no fault, whatever its value.
+                if name == variable || !has_variable(&space, &name) {
+                    continue;
+                }
                 let value = json_rpc::string(value).ok_or_else(|| {
                     let name = quoted(&name);
                     Fault::invalid_params(format!("`context.arguments.{name}` must be a string"))
                 })?;
-                // Hosts send along what they know: a name of another template is no fault.
-                if name != variable && has_variable(&space, &name) {
-                    chosen.push((name, value));
-                }
+                chosen.push((name, value));
             }
         }
         Ok(Self { space, variable, typed, chosen })

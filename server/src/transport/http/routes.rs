@@ -70,7 +70,11 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
         return probe(method, StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".into());
     }
     let settled = server.pool.mcp().is_settled();
+    let behind = server.pool.mcp().engine().spaces_without_completion();
     let text = match store_health(server).since.map(jiff::Timestamp::from_millisecond) {
+        None if settled && behind > 0 => {
+            format!("ready, but the completion of {behind} spaces is still being made\n").into()
+        }
         None if settled => "ready\n".into(),
         None => "ready (indexing)\n".into(),
         Some(Ok(since)) => {
