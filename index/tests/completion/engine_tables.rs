@@ -85,3 +85,36 @@ fn values_come_and_go() {
         }
     }
 }
+
+/// Chosen values that are neither one nor the first ones may leave out the total, but not the values of a small space.
+#[test]
+fn any_combination_of_chosen_values_finds_what_there_is() {
+    let mut world = World::new(&["four://x/{a}/{b}/{c}/{d}"]);
+    let changes: Vec<Change> = (0..3_000_usize)
+        .map(|at| {
+            // Mixed, so that every combination of values is somewhere in the space.
+            let mixed = at.wrapping_mul(2_654_435_761) >> 7;
+            let part = |name: &str, values: usize, of: usize| {
+                text(name, &format!("{name}{}", of % values))
+            };
+            Change::Put(record(vec![
+                part("a", 6, mixed),
+                part("b", 30, mixed / 6),
+                part("c", 40, mixed / 180),
+                part("d", 2, mixed / 7_200),
+            ]))
+        })
+        .collect();
+    world.commit(0, &changes);
+    for (variable, context) in [
+        ("d", [("b", "b10"), ("c", "c0")]),
+        ("c", [("b", "b5"), ("d", "d1")]),
+        ("b", [("c", "c5"), ("d", "d0")]),
+        ("a", [("b", "b1"), ("d", "d1")]),
+    ] {
+        let question = Question::new(variable, "").with_context(&context);
+        let found = question.ask("space-0", |request| world.engine().complete(request)).unwrap();
+        let wanted = question.ask("space-0", |request| world.oracles[0].complete(request)).unwrap();
+        assert_eq!(found.values, wanted.values, "{question:?}");
+    }
+}
