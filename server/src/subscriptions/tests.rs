@@ -157,3 +157,34 @@ async fn when_changes_are_lost_everyone_is_told_of_everything() {
         assert_eq!(told_of(stream, 3).await, "docs://h/a docs://h/b *");
     }
 }
+
+/// What a client of the older revisions watches may be more than may wait for it: then a change of what it began to
+/// watch afterwards must not be lost.
+#[tokio::test]
+async fn a_watch_after_an_overflow_is_told_of() {
+    let engine = engine();
+    space(&engine, ListMode::None);
+    let metrics = Arc::new(Metrics::new());
+    let subscriptions = over(&engine, &metrics);
+    subscriptions.start(&Shutdown::new());
+    let client = subscriptions.legacy(Arc::new(Access::anonymous()), false);
+    client.watch("docs://h/m").unwrap();
+    let watched: Vec<String> =
+        (0..100).map(|number| format!("docs://h/{number}{}", "x".repeat(4_000))).collect();
+    watched.iter().for_each(|uri| client.watch(uri).unwrap());
+    for number in 0..1_300 {
+        let uri = format!("docs://h/m/{number}{}", "y".repeat(220));
+        put(&engine, &uri, "text", None);
+    }
+    let all_wait = async {
+        while metrics.notifications_pending.get() != 101 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), all_wait).await.unwrap();
+    client.watch("docs://h/a.md").unwrap();
+    put(&engine, "docs://h/a.md", "text", None);
+    let stream = client.open().unwrap();
+    let told = told_of(&stream, 102).await;
+    assert!(told.split(' ').any(|uri| uri == "docs://h/a.md"), "a.md is not among what is told");
+}
