@@ -1,0 +1,303 @@
+//! What a new owner has to be told of a client: its `initialize`, what it watches, and what was not answered yet.
+//!
+//! The journal sees each line on its way to the owner before it is sent, and each line of the owner before the client
+//! gets it. So a request is known to be answered exactly when its answer is on its way to the client.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
+
+use super::messages::{self, Heard};
+use crate::{
+    json_rpc::{self, Malformed, Message, Request},
+    mcp::{RequestKey, protocol::SubscriptionFilter, protocol::notifications},
+};
+
+/// Requests that may wait for their answers; with more the client is not read.
+const WAITING_MAX: usize = 4_096;
+/// Bytes of their lines; one more line may be as long as lines are.
+const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Messages of a batch that are looked at: more are refused by every owner.
+const BATCH_MESSAGES_MAX: usize = 1_000;
+
+/// The memory of one client.
+#[derive(Default)]
+pub(super) struct Journal {
+    /// Requests without an answer, and listens.
+    open: HashMap<RequestKey, Open>,
+    asked: u64,
+    waiting: usize,
+    waiting_bytes: usize,
+    /// The `initialize` that was answered.
+    initialize: Option<(RequestKey, Arc<[u8]>)>,
+    initialized: bool,
+    has_batches: bool,
+    /// What is subscribed to by the methods of the legacy era.
+    watched: BTreeSet<String>,
+}
+
+struct Open {
+    order: u64,
+    line: Arc<[u8]>,
+    kind: Kind,
+}
+
+enum Kind {
+    Initialize,
+    Subscribe(String),
+    Unsubscribe(String),
+    Listen,
+    /// One whose client knows what is honoured.
+    OpenListen(SubscriptionFilter),
+    Other,
+}
+
+/// What a line of the client was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// A request, or a batch of them: it waits for its answer.
+    Request,
+    /// Nothing that is answered.
+    Notification,
+    /// Nothing that can be read; the server says so.
+    Unreadable,
+}
+
+/// What restores a client's state with a new owner.
+pub(super) struct Restoration {
+    /// The lines, with their ends.
+    pub(super) lines: Vec<u8>,
+    /// Whose answers or acknowledgements are to come; the client has had them.
+    pub(super) awaited: HashSet<RequestKey>,
+}
+
+// === impl Journal ===
+
+impl Journal {
+    /// Notes a line of the client.
+    pub(super) fn asked(&mut self, line: &[u8]) -> Asked {
+        match json_rpc::parse(line) {
+            Ok(Message::Request(request)) => {
+                self.asked += 1;
+                self.request(&request, &Arc::from(line));
+                Asked::Request
+            }
+            Ok(Message::Notification { method, params }) => {
+                match &*method {
+                    "notifications/initialized" => self.initialized = true,
+                    "notifications/cancelled" => {
+                        if let Some(key) = messages::cancelled(params) {
+                            self.close(&key);
+                        }
+                    }
+                    _ => {}
+                }
+                Asked::Notification
+            }
+            Ok(Message::Response) => Asked::Notification,
+            Err(Malformed::Batch(text)) if self.has_batches => self.batch(text, line),
+            Err(_) => Asked::Unreadable,
+        }
+    }
+
+    fn batch(&mut self, text: &str, line: &[u8]) -> Asked {
+        let Ok(elements) = json_rpc::parse_batch(text, BATCH_MESSAGES_MAX) else {
+            return Asked::Unreadable;
+        };
+        self.asked += 1;
+        let line = Arc::from(line);
+        let mut asked = Asked::Notification;
+        for element in elements {
+            if let Ok(Message::Request(request)) = json_rpc::parse_element(element.get()) {
+                self.request(&request, &line);
+                asked = Asked::Request;
+            }
+        }
+        asked
+    }
+
+    fn request(&mut self, request: &Request<'_>, line: &Arc<[u8]>) {
+        let Some(key) = RequestKey::of(request.id) else { return };
+        let kind = match &*request.method {
+            "initialize" => Kind::Initialize,
+            "resources/subscribe" => {
+                messages::uri(request.params).map_or(Kind::Other, Kind::Subscribe)
+            }
+            "resources/unsubscribe" => {
+                messages::uri(request.params).map_or(Kind::Other, Kind::Unsubscribe)
+            }
+            "subscriptions/listen" => Kind::Listen,
+            _ => Kind::Other,
+        };
+        if self.open.contains_key(&key) {
+            // A client that uses an id twice; the owner refuses the second or answers both.
+            return;
+        }
+        self.waiting += 1;
+        self.waiting_bytes += line.len();
+        self.open.insert(key, Open { order: self.asked, line: Arc::clone(line), kind });
+    }
+
+    /// Whether so much waits that the client has to wait as well.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting >= WAITING_MAX || self.waiting_bytes >= WAITING_BYTES_MAX
+    }
+
+    /// Whether the client waits for an answer.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// Notes a line that goes to the client now.
+    pub(super) fn heard(&mut self, heard: &Heard) {
+        match heard {
+            Heard::Answer { key, failed, revision } => {
+                self.answered(key, *failed, revision.as_deref());
+            }
+            Heard::Batch(keys) => {
+                for key in keys {
+                    // Whether single ones failed is not looked at: what is replayed then is refused again.
+                    self.answered(key, false, None);
+                }
+            }
+            Heard::Acknowledged { key, honoured } => self.acknowledged(key, honoured),
+            Heard::Other => {}
+        }
+    }
+
+    fn answered(&mut self, key: &RequestKey, failed: bool, revision: Option<&str>) {
+        let Some(open) = self.close(key) else { return };
+        if failed {
+            return;
+        }
+        match open.kind {
+            Kind::Initialize => {
+                self.has_batches = revision == Some("2025-03-26");
+                self.initialize = Some((key.clone(), open.line));
+            }
+            Kind::Subscribe(uri) => {
+                self.watched.insert(uri);
+            }
+            Kind::Unsubscribe(uri) => {
+                self.watched.remove(&uri);
+            }
+            Kind::Listen | Kind::OpenListen(_) | Kind::Other => {}
+        }
+    }
+
+    /// Notes what is honoured of a listen.
+    pub(super) fn acknowledged(&mut self, key: &RequestKey, honoured: &SubscriptionFilter) {
+        let Some(open) = self.open.get_mut(key) else { return };
+        if matches!(open.kind, Kind::Listen) {
+            self.waiting -= 1;
+            self.waiting_bytes -= open.line.len();
+        }
+        open.kind = Kind::OpenListen(honoured.clone());
+    }
+
+    fn close(&mut self, key: &RequestKey) -> Option<Open> {
+        let open = self.open.remove(key)?;
+        if !matches!(open.kind, Kind::OpenListen(_)) {
+            self.waiting -= 1;
+            self.waiting_bytes -= open.line.len();
+        }
+        Some(open)
+    }
+
+    /// What comes first with a new owner: what the client takes for agreed.
+    pub(super) fn restoration(&self) -> Restoration {
+        let (mut lines, mut awaited) = (Vec::new(), HashSet::new());
+        let mut add = |line: &[u8]| {
+            lines.extend_from_slice(line);
+            lines.push(b'\n');
+        };
+        if let Some((key, line)) = &self.initialize {
+            add(line);
+            awaited.insert(key.clone());
+            if self.initialized {
+                add(messages::INITIALIZED);
+            }
+        }
+        for (number, uri) in self.watched.iter().enumerate() {
+            let (id, line) = messages::subscribe(number, uri);
+            add(&line);
+            awaited.extend(RequestKey::of(&id));
+        }
+        for (key, open) in &self.open {
+            if matches!(open.kind, Kind::OpenListen(_)) {
+                add(&open.line);
+                awaited.insert(key.clone());
+            }
+        }
+        Restoration { lines, awaited }
+    }
+
+    /// Whether a listen is open under this id.
+    pub(super) fn is_open_listen(&self, key: &RequestKey) -> bool {
+        self.open.get(key).is_some_and(|open| matches!(open.kind, Kind::OpenListen(_)))
+    }
+
+    /// The lines that wait for an answer, with their ends, as they were asked.
+    pub(super) fn unanswered(&self) -> Vec<u8> {
+        let waiting = self.open.values().filter(|open| !matches!(open.kind, Kind::OpenListen(_)));
+        // The requests of a batch share a line.
+        let by_order: BTreeMap<u64, &Arc<[u8]>> =
+            waiting.map(|open| (open.order, &open.line)).collect();
+        let mut lines = Vec::new();
+        for line in by_order.into_values() {
+            lines.extend_from_slice(line);
+            lines.push(b'\n');
+        }
+        lines
+    }
+
+    /// The ids of the requests that wait, as they were spelled; they are not waited for any more.
+    pub(super) fn give_up(&mut self) -> Vec<String> {
+        let waiting = self.open.extract_if(|_, open| !matches!(open.kind, Kind::OpenListen(_)));
+        let mut waiting: Vec<_> = waiting.map(|(key, open)| (open.order, key.to_json())).collect();
+        (self.waiting, self.waiting_bytes) = (0, 0);
+        waiting.sort();
+        waiting.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Tells the client of all that it watches, for it may have changed.
+    pub(super) fn announce(&self) -> Vec<Vec<u8>> {
+        let mut messages = Vec::new();
+        let mut add = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut message = Vec::new();
+            write(&mut message);
+            messages.push(message);
+        };
+        if self.initialize.is_some() {
+            add(&|out| notifications::resources_list_changed(None, out));
+        }
+        for uri in &self.watched {
+            add(&|out| notifications::resource_updated(None, uri, out));
+        }
+        for (key, open) in &self.open {
+            let Kind::OpenListen(honoured) = &open.kind else { continue };
+            let id = key.to_json();
+            if honoured.resources_list_changed {
+                add(&|out| notifications::resources_list_changed(Some(&id), out));
+            }
+            for uri in &honoured.resource_subscriptions {
+                add(&|out| notifications::resource_updated(Some(&id), uri, out));
+            }
+        }
+        messages
+    }
+
+    /// Ends the listens, as a server does before it ends (2026-07-28, cancellation).
+    pub(super) fn end_listens(&mut self) -> Vec<Vec<u8>> {
+        let mut messages = Vec::new();
+        for (key, _) in self.open.extract_if(|_, open| matches!(open.kind, Kind::OpenListen(_))) {
+            let id = key.to_json();
+            let (mut cancelled, mut result) = (Vec::new(), Vec::new());
+            notifications::cancelled(&id, "the server is shutting down", &mut cancelled);
+            notifications::listen_result(&id, &mut result);
+            messages.extend([cancelled, result]);
+        }
+        messages
+    }
+}
