@@ -23,8 +23,8 @@ use super::{
 };
 use crate::{
     app::{App, DRAIN_DEADLINE},
+    sharing::{self, FOLLOWERS_MAX, NotReached, Relay, RelayConfig, RelayError, Upstream},
     shutdown::Shutdown,
-    sharing::{self, FOLLOWERS_MAX, Hello, NotReached, Relay, RelayConfig, RelayError, Upstream},
 };
 
 /// How long a host that starts us waits for the first pass over the folders: it may list once, at once, and a small

@@ -120,7 +120,15 @@ mod tests {
 
     fn hello(protocol: u32, version: &str) -> Hello {
         let (version, directory) = (version.to_owned(), "1:2".to_owned());
-        Hello { protocol, version, pid: 7, directory, newest: Some(3), sources: vec![], refused: None }
+        Hello {
+            protocol,
+            version,
+            pid: 7,
+            directory,
+            newest: Some(3),
+            sources: vec![],
+            refused: None,
+        }
     }
 
     #[tokio::test]

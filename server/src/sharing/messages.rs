@@ -131,4 +131,5 @@ pub(super) fn subscribe(number: usize, uri: &str) -> (String, Vec<u8>) {
 }
 
 /// What a client says after its `initialize` was answered.
-pub(super) const INITIALIZED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
+pub(super) const INITIALIZED: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";

@@ -18,7 +18,7 @@ mod upstream;
 
 pub use connect::connect;
 pub use hello::{Hello, SHARING_PROTOCOL};
-pub use owner::{FOLLOWERS_MAX, welcome};
+pub use owner::{FOLLOWERS_MAX, FollowerReader, FollowerWriter, welcome};
 pub use place::Socket;
 pub use relay::{Relay, RelayConfig, RelayError};
 pub use upstream::{NotReached, Upstream};

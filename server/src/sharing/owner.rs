@@ -123,7 +123,11 @@ where
         }
     };
     if own.misfit(&follower).is_some() {
-        tracing::warn!(pid = follower.pid, version = follower.version, "a window of another version was turned away");
+        tracing::warn!(
+            pid = follower.pid,
+            version = follower.version,
+            "a window of another version was turned away"
+        );
         return;
     }
     tracing::debug!(pid = follower.pid, version = follower.version, "a window shares the store");

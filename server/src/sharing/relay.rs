@@ -356,7 +356,9 @@ where
     // An upstream that breaks has ended.
     while let Ok(Some(line)) = lines.next().await {
         let Line::Whole(line) = line else {
-            tracing::error!("an answer was longer than this process passes on; raise `reply_bytes_max` here as well");
+            tracing::error!(
+                "an answer was longer than this process passes on; raise `reply_bytes_max` here as well"
+            );
             continue;
         };
         // The last line of an owner that was killed may be a part of one: its request was not answered.
