@@ -164,7 +164,8 @@ impl App {
         let serve = move |reader, writer| session.clone().serve(reader, writer);
         let engine = Arc::clone(self.mcp.engine());
         let own = move || Hello { newest: Some(engine.log_range().newest), ..hello.clone() };
-        let welcome = sharing::welcome(socket, own, serve, self.shutdown.clone());
+        let metrics = Arc::clone(&self.metrics);
+        let welcome = sharing::welcome(socket, own, serve, metrics, self.shutdown.clone());
         self.shutdown.tasks().spawn(welcome);
     }
 

@@ -10,10 +10,7 @@ use std::{
 };
 
 use pressmark_index::engine::Engine;
-use tokio::{
-    sync::oneshot,
-    task::{JoinHandle, spawn_blocking},
-};
+use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
     Common, chain, descriptors,
@@ -76,7 +73,6 @@ async fn own(setup: &Setup, engine: Arc<Engine>) -> Result<ExitCode, String> {
 async fn follow(setup: &Arc<Setup>) -> Result<ExitCode, String> {
     let shutdown = Shutdown::new();
     end_on_signals(&shutdown)?;
-    let hello = hello(setup).map_err(|error| chain(&error))?;
     let config = RelayConfig {
         line_bytes_max: usize::try_from(setup.config.server.body_bytes_max).unwrap_or(usize::MAX),
         start_patience: START_PATIENCE,
@@ -86,11 +82,8 @@ async fn follow(setup: &Arc<Setup>) -> Result<ExitCode, String> {
     let relay = Relay::new(tokio::io::stdin(), tokio::io::stdout(), config, shutdown.clone());
     let taken_over = Mutex::new(None);
     let reach = async || {
-        let not_reached = match sharing::connect(&setup.data_dir, &hello).await {
-            Ok(upstream) => {
-                tracing::info!("sharing the store in {} with its owner", setup.data_dir.display());
-                return Ok(upstream);
-            }
+        let not_reached = match connect(setup).await {
+            Ok(upstream) => return Ok(upstream),
             Err(not_reached) => not_reached,
         };
         match take_over(setup, &shutdown).await {
@@ -109,10 +102,19 @@ async fn follow(setup: &Arc<Setup>) -> Result<ExitCode, String> {
         }
     };
     let served = relay.run(reach).await;
-    if let Some(owned) = taken_over.into_inner().ok().flatten() {
-        owned.finish().await?;
+    match taken_over.into_inner().ok().flatten() {
+        Some(owned) => owned.finish().await?,
+        // A store that is being opened is closed before the process ends.
+        None => drop(shutdown.drain(DRAIN_DEADLINE).await),
     }
     ended(served).map(|()| ExitCode::SUCCESS)
+}
+
+async fn connect(setup: &Setup) -> Result<Upstream, NotReached> {
+    let hello = hello(setup).map_err(|error| NotReached::NotYet(chain(&error)))?;
+    let upstream = sharing::connect(&setup.data_dir, &hello).await?;
+    tracing::info!("sharing the store in {} with its owner", setup.data_dir.display());
+    Ok(upstream)
 }
 
 /// A store that this process took over from another one.
@@ -128,8 +130,12 @@ async fn take_over(
     shutdown: &Shutdown,
 ) -> Result<(Owned, Upstream), NotReached> {
     let opened = {
-        let setup = Arc::clone(setup);
-        spawn_blocking(move || open_to_serve(&setup, "stdio")).await
+        let (setup, ends) = (Arc::clone(setup), shutdown.clone());
+        let open = move || match open_to_serve(&setup, "stdio") {
+            Ok(_) if ends.has_begun() => Err(NotOpened::Refused("the process ends".to_owned())),
+            opened => opened,
+        };
+        shutdown.tasks().spawn_blocking(open).await
     };
     let engine = match opened {
         Ok(Ok(engine)) => engine,

@@ -14,6 +14,8 @@ mod owner;
 mod place;
 mod relay;
 mod settle;
+#[cfg(test)]
+mod tests;
 mod upstream;
 
 pub use connect::connect;

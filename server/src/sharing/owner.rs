@@ -14,12 +14,12 @@ use tokio::{
         UnixStream,
         unix::{OwnedReadHalf, OwnedWriteHalf},
     },
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
 use super::{Hello, Socket, hello::HELLO_TIMEOUT, place};
-use crate::shutdown::Shutdown;
+use crate::{metrics::Metrics, shutdown::Shutdown};
 
 /// Windows that share a store with its owner at a time.
 pub const FOLLOWERS_MAX: usize = 64;
@@ -38,8 +38,13 @@ pub struct FollowerWriter {
 }
 
 /// Takes followers in until the shutdown begins. `own` makes the owner's hello; `session` serves one of them.
-pub async fn welcome<H, S, F>(socket: Socket, own: H, session: S, shutdown: Shutdown)
-where
+pub async fn welcome<H, S, F>(
+    socket: Socket,
+    own: H,
+    session: S,
+    metrics: Arc<Metrics>,
+    shutdown: Shutdown,
+) where
     H: Fn() -> Hello,
     S: Fn(FollowerReader, FollowerWriter) -> F + Clone + Send + 'static,
     F: Future<Output = io::Result<()>> + Send + 'static,
@@ -55,8 +60,9 @@ where
             Ok((stream, _)) => match Arc::clone(&places).try_acquire_owned() {
                 Ok(place) => {
                     let (session, own, ends) = (session.clone(), own(), shutdown.clone());
+                    let window = Window::new(place, &metrics);
                     shutdown.tasks().spawn(async move {
-                        let _place = place;
+                        let _window = window;
                         tokio::select! {
                             () = take_in(stream, own, session, &ends) => {}
                             // The follower replays to the next owner what was not answered.
@@ -64,7 +70,10 @@ where
                         }
                     });
                 }
-                Err(_) => turn_away(&stream, own()),
+                Err(_) => {
+                    metrics.windows_refused.inc();
+                    turn_away(&stream, own());
+                }
             },
             Err(error) => {
                 tracing::warn!("a window could not be taken in: {error}");
@@ -73,6 +82,27 @@ where
         }
     }
     socket.unbind();
+}
+
+/// One of those that may share the store at a time.
+struct Window {
+    _place: OwnedSemaphorePermit,
+    metrics: Arc<Metrics>,
+}
+
+// === impl Window ===
+
+impl Window {
+    fn new(place: OwnedSemaphorePermit, metrics: &Arc<Metrics>) -> Self {
+        metrics.windows.inc();
+        Self { _place: place, metrics: Arc::clone(metrics) }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.metrics.windows.dec();
+    }
 }
 
 fn is_trusted(stream: &UnixStream) -> bool {

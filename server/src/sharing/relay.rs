@@ -5,7 +5,7 @@ use std::{io, mem, pin::pin, time::Duration};
 use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
-    sync::Notify,
+    sync::{Notify, mpsc},
     time::{Instant, sleep, sleep_until, timeout},
 };
 
@@ -47,6 +47,10 @@ pub enum RelayError {
 /// Between two attempts to reach somebody, at first and at most.
 const ATTEMPT_PAUSE_MIN: Duration = Duration::from_millis(10);
 const ATTEMPT_PAUSE_MAX: Duration = Duration::from_millis(500);
+/// The same after the store could not be opened.
+const FAILED_PAUSE: Duration = Duration::from_secs(5);
+/// Answers to lines that are not passed on, on their way to the client.
+const REFUSALS_WAITING_MAX: usize = 4;
 
 /// The lines of one client.
 pub struct Relay<R, W> {
@@ -105,8 +109,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Relay<R, W> {
     where
         A: AsyncFnMut() -> Result<Upstream, NotReached>,
     {
+        let shutdown = self.shutdown.clone();
         while let Some(upstream) = self.find(&mut reach).await? {
-            if let Some(upstream) = self.settle(upstream).await?
+            let settled = tokio::select! {
+                settled = self.settle(upstream) => settled?,
+                // A line may be cut: nothing may come behind it.
+                () = shutdown.begun() => return Ok(()),
+            };
+            if let Some(upstream) = settled
                 && self.pass(upstream).await? == Ended::Client
             {
                 break;
@@ -165,12 +175,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Relay<R, W> {
                 }
                 NotReached::Failed(_) if is_first => return Err(RelayError::NeverReached(last)),
                 NotReached::Refused(_) => self.give_up(&mut gap, &last).await?,
-                NotReached::NotYet(_) | NotReached::Failed(_) => {}
+                // Others may have more luck with the store meanwhile.
+                NotReached::Failed(_) => pause = FAILED_PAUSE,
+                NotReached::NotYet(_) => {}
             }
             if self.during(sleep(pause), &mut gap, &last).await?.is_none() {
                 return Ok(None);
             }
-            pause = (pause * 2).min(ATTEMPT_PAUSE_MAX);
+            pause = (pause * 2).clamp(ATTEMPT_PAUSE_MIN, ATTEMPT_PAUSE_MAX);
         }
     }
 
@@ -225,8 +237,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Relay<R, W> {
         let room = Notify::new();
         upstream.settled();
         let Upstream { lines, writer, .. } = upstream;
-        let mut up = pin!(pass_up(client, writer, journal, &room, shutdown));
-        let mut down = pin!(pass_down(lines, out, journal, &room));
+        let (refusals, refused) = mpsc::channel(REFUSALS_WAITING_MAX);
+        let up = Up { writer, journal, room: &room, refusals, shutdown };
+        let mut up = pin!(up.pass(client));
+        let mut down = pin!(pass_down(lines, out, journal, &room, refused));
         let up = tokio::select! {
             ended = &mut down => return ended.map(|()| Ended::Upstream),
             up = &mut up => up?,
@@ -285,59 +299,64 @@ async fn refuse<W: AsyncWrite + Unpin>(
     Ok(())
 }
 
-/// From the client to the upstream: first what waits for an answer, then what comes. Ends with the client's input, whose
-/// end is passed on, or with the upstream.
-async fn pass_up<R, W>(
-    client: &mut Client<R>,
-    mut writer: W,
-    journal: &Mutex<Journal>,
-    room: &Notify,
-    shutdown: &Shutdown,
-) -> io::Result<Ended>
-where
-    R: AsyncRead + Unpin,
-    W: AsyncWrite + Unpin,
-{
-    let mut outgoing = journal.lock().unanswered();
-    loop {
-        if !outgoing.is_empty() {
-            let sent = async {
-                writer.write_all(&outgoing).await?;
-                writer.flush().await
+/// The way from the client to the upstream.
+struct Up<'a, W> {
+    writer: W,
+    journal: &'a Mutex<Journal>,
+    /// Told when something was answered.
+    room: &'a Notify,
+    /// Answers to what is not passed on.
+    refusals: mpsc::Sender<Vec<u8>>,
+    shutdown: &'a Shutdown,
+}
+
+// === impl Up ===
+
+impl<W: AsyncWrite + Unpin> Up<'_, W> {
+    /// Passes first what waits for an answer, then what comes. Ends with the client's input, whose end is passed on, or
+    /// with the upstream.
+    async fn pass<R: AsyncRead + Unpin>(mut self, client: &mut Client<R>) -> io::Result<Ended> {
+        let mut outgoing = self.journal.lock().unanswered();
+        loop {
+            if !outgoing.is_empty() {
+                let sent = async {
+                    self.writer.write_all(&outgoing).await?;
+                    self.writer.flush().await
+                };
+                let sent = tokio::select! {
+                    sent = sent => sent,
+                    () = self.shutdown.begun() => return Ok(Ended::Client),
+                };
+                if sent.is_err() {
+                    return Ok(Ended::Upstream);
+                }
+                outgoing.clear();
+            }
+            let line = async {
+                while self.journal.lock().is_full() {
+                    self.room.notified().await;
+                }
+                if client.ended { Ok(None) } else { client.lines.next().await }
             };
-            let sent = tokio::select! {
-                sent = sent => sent,
-                () = shutdown.begun() => return Ok(Ended::Client),
+            let line = tokio::select! {
+                line = line => line?,
+                () = self.shutdown.begun() => None,
             };
-            if sent.is_err() {
-                return Ok(Ended::Upstream);
+            match line {
+                Some(Line::Whole(line)) => {
+                    self.journal.lock().asked(line);
+                    outgoing.extend_from_slice(line);
+                    outgoing.push(b'\n');
+                }
+                // Closed only when the other half has ended.
+                Some(Line::TooLong) => drop(self.refusals.send(too_long().reply(None)).await),
+                None => {
+                    client.ended |= !self.shutdown.has_begun();
+                    // It may be gone already, which the other half sees.
+                    let _ = self.writer.shutdown().await;
+                    return Ok(Ended::Client);
+                }
             }
-            outgoing.clear();
-        }
-        let line = async {
-            while journal.lock().is_full() {
-                room.notified().await;
-            }
-            if client.ended { Ok(None) } else { client.lines.next().await }
-        };
-        let line = tokio::select! {
-            line = line => line?,
-            () = shutdown.begun() => None,
-        };
-        let Some(line) = line else {
-            client.ended |= !shutdown.has_begun();
-            // It may be gone already, which the other half sees.
-            let _ = writer.shutdown().await;
-            return Ok(Ended::Client);
-        };
-        match line {
-            Line::Whole(line) => {
-                journal.lock().asked(line);
-                outgoing.extend_from_slice(line);
-                outgoing.push(b'\n');
-            }
-            // The upstream refuses it as it does any other message that it cannot read.
-            Line::TooLong => outgoing.extend_from_slice(b"\"a line that was too long\"\n"),
         }
     }
 }
@@ -348,18 +367,28 @@ async fn pass_down<R, W>(
     out: &mut Out<W>,
     journal: &Mutex<Journal>,
     room: &Notify,
+    mut refused: mpsc::Receiver<Vec<u8>>,
 ) -> io::Result<()>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    // An upstream that breaks has ended.
-    while let Ok(Some(line)) = lines.next().await {
-        let Line::Whole(line) = line else {
-            tracing::error!(
-                "an answer was longer than this process passes on; raise `reply_bytes_max` here as well"
-            );
-            continue;
+    loop {
+        let line = tokio::select! {
+            line = lines.next() => line,
+            Some(refusal) = refused.recv() => {
+                out.send(&refusal).await?;
+                continue;
+            }
+        };
+        let line = match line {
+            Ok(Some(Line::Whole(line))) => line,
+            Ok(Some(Line::TooLong)) => {
+                tracing::error!("an answer was longer than any that this program passes on");
+                continue;
+            }
+            // An upstream that breaks has ended.
+            Ok(None) | Err(_) => return Ok(()),
         };
         // The last line of an owner that was killed may be a part of one: its request was not answered.
         let Some(heard) = messages::heard(line) else { continue };
@@ -367,7 +396,6 @@ where
         room.notify_one();
         out.send(line).await?;
     }
-    Ok(())
 }
 
 // === impl Out ===
