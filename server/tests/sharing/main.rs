@@ -1,5 +1,10 @@
 //! Several windows of hosts on one store, with real processes: who owns it ends in all ways, and no client notices.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 mod strangers;
 mod window;

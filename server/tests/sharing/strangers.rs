@@ -6,6 +6,7 @@ use std::{
     os::unix::net::{UnixListener, UnixStream},
 };
 
+use pressmark::sharing::FOLLOWERS_MAX;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
 
@@ -45,6 +46,30 @@ async fn an_owner_of_another_version_is_named_and_followed_when_it_has_gone() {
     window.said("owns the store").await;
     window.initialize().await;
     assert_eq!(window.read(2, "a.md").await, "text");
+}
+
+#[tokio::test]
+async fn one_window_too_many_is_refused_and_let_in_when_another_has_gone() {
+    let desk = Desk::new(&[("a.md", "text")]);
+    let _owner = desk.owner().await;
+    let socket = desk.socket().unwrap();
+    let come = || {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        writeln!(stream, r#"{{"pressmarkSharing":1,"version":"0","pid":1}}"#).unwrap();
+        let mut hello = String::new();
+        BufReader::new(&stream).read_line(&mut hello).unwrap();
+        (stream, serde_json::from_str::<Value>(&hello).unwrap())
+    };
+    let mut windows: Vec<_> = (0..FOLLOWERS_MAX).map(|_| come()).collect();
+    assert!(windows.iter().all(|(_, hello)| hello.get("refused").is_none()));
+    let mut window = desk.window();
+    let refused = window.ask(initialize()).await;
+    let text = refused["error"]["message"].as_str().unwrap();
+    assert!(text.contains("64 windows share the store already"), "{text}");
+    windows.pop();
+    window.said("sharing the store").await;
+    window.initialize().await;
+    assert_eq!(window.read(1, "a.md").await, "text");
 }
 
 #[tokio::test]
