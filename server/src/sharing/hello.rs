@@ -13,6 +13,9 @@ pub const SHARING_PROTOCOL: u32 = 1;
 /// The longest hello, in bytes.
 const HELLO_BYTES_MAX: usize = 256 * 1024;
 
+/// Folders that a hello names; only a warning depends on them.
+const SOURCES_MAX: usize = 4_096;
+
 /// How long the other side may take for its hello.
 pub(super) const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -48,7 +51,8 @@ impl Hello {
     ///
     /// # Errors
     /// The data directory cannot be looked at.
-    pub fn new(data_dir: &Path, sources: Vec<u64>) -> io::Result<Self> {
+    pub fn new(data_dir: &Path, mut sources: Vec<u64>) -> io::Result<Self> {
+        sources.truncate(SOURCES_MAX);
         Ok(Self {
             protocol: SHARING_PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),

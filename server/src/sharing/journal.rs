@@ -18,6 +18,8 @@ use crate::{
 const WAITING_MAX: usize = 4_096;
 /// Bytes of their lines; one more line may be as long as lines are.
 const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Owners that may end with a request. One that ends its owner must not end all windows, one after the other.
+const OWNERS_MAX: u32 = 4;
 /// Messages of a batch that are looked at: more are refused by every owner.
 const BATCH_MESSAGES_MAX: usize = 1_000;
 
@@ -39,6 +41,8 @@ pub(super) struct Journal {
 
 struct Open {
     order: u64,
+    /// How many owners have ended with it.
+    owners: u32,
     line: Arc<[u8]>,
     kind: Kind,
 }
@@ -70,6 +74,15 @@ pub(super) struct Restoration {
     pub(super) lines: Vec<u8>,
     /// Whose answers or acknowledgements are to come; the client has had them.
     pub(super) awaited: HashSet<RequestKey>,
+}
+
+// === impl Open ===
+
+impl Open {
+    /// Whether its client waits for an answer, or for what is honoured.
+    fn is_waiting(&self) -> bool {
+        !matches!(self.kind, Kind::OpenListen(_))
+    }
 }
 
 // === impl Journal ===
@@ -136,7 +149,7 @@ impl Journal {
         }
         self.waiting += 1;
         self.waiting_bytes += line.len();
-        self.open.insert(key, Open { order: self.asked, line: Arc::clone(line), kind });
+        self.open.insert(key, Open { order: self.asked, owners: 0, line: Arc::clone(line), kind });
     }
 
     /// Whether so much waits that the client has to wait as well.
@@ -189,16 +202,17 @@ impl Journal {
     /// Notes what is honoured of a listen.
     pub(super) fn acknowledged(&mut self, key: &RequestKey, honoured: &SubscriptionFilter) {
         let Some(open) = self.open.get_mut(key) else { return };
-        if matches!(open.kind, Kind::Listen) {
+        if open.is_waiting() {
             self.waiting -= 1;
             self.waiting_bytes -= open.line.len();
         }
         open.kind = Kind::OpenListen(honoured.clone());
+        open.owners = 0;
     }
 
     fn close(&mut self, key: &RequestKey) -> Option<Open> {
         let open = self.open.remove(key)?;
-        if !matches!(open.kind, Kind::OpenListen(_)) {
+        if open.is_waiting() {
             self.waiting -= 1;
             self.waiting_bytes -= open.line.len();
         }
@@ -225,7 +239,7 @@ impl Journal {
             awaited.extend(RequestKey::of(&id));
         }
         for (key, open) in &self.open {
-            if matches!(open.kind, Kind::OpenListen(_)) {
+            if !open.is_waiting() {
                 add(&open.line);
                 awaited.insert(key.clone());
             }
@@ -235,15 +249,16 @@ impl Journal {
 
     /// Whether a listen is open under this id.
     pub(super) fn is_open_listen(&self, key: &RequestKey) -> bool {
-        self.open.get(key).is_some_and(|open| matches!(open.kind, Kind::OpenListen(_)))
+        self.open.get(key).is_some_and(|open| !open.is_waiting())
     }
 
     /// The lines that wait for an answer, with their ends, as they were asked.
     pub(super) fn unanswered(&self) -> Vec<u8> {
-        let waiting = self.open.values().filter(|open| !matches!(open.kind, Kind::OpenListen(_)));
         // The requests of a batch share a line.
-        let by_order: BTreeMap<u64, &Arc<[u8]>> =
-            waiting.map(|open| (open.order, &open.line)).collect();
+        let mut by_order = BTreeMap::<u64, &Arc<[u8]>>::new();
+        for open in self.open.values().filter(|open| open.is_waiting()) {
+            by_order.insert(open.order, &open.line);
+        }
         let mut lines = Vec::new();
         for line in by_order.into_values() {
             lines.extend_from_slice(line);
@@ -252,13 +267,32 @@ impl Journal {
         lines
     }
 
-    /// The ids of the requests that wait, as they were spelled; they are not waited for any more.
+    /// Notes that whoever was asked has ended.
+    pub(super) fn owner_ended(&mut self) {
+        for open in self.open.values_mut() {
+            open.owners += 1;
+        }
+    }
+
+    /// The ids of requests that several owners in turn have not answered; they are not waited for any more.
+    pub(super) fn worn_out(&mut self) -> Vec<String> {
+        self.take_waiting(|open| open.owners >= OWNERS_MAX)
+    }
+
+    /// The ids of all requests that wait; they are not waited for any more.
     pub(super) fn give_up(&mut self) -> Vec<String> {
-        let waiting = self.open.extract_if(|_, open| !matches!(open.kind, Kind::OpenListen(_)));
-        let mut waiting: Vec<_> = waiting.map(|(key, open)| (open.order, key.to_json())).collect();
-        (self.waiting, self.waiting_bytes) = (0, 0);
-        waiting.sort();
-        waiting.into_iter().map(|(_, id)| id).collect()
+        self.take_waiting(|_| true)
+    }
+
+    /// In the order in which they were asked.
+    fn take_waiting(&mut self, wanted: impl Fn(&Open) -> bool) -> Vec<String> {
+        let taken = self.open.iter().filter(|(_, open)| open.is_waiting() && wanted(open));
+        let mut taken: Vec<_> = taken.map(|(key, open)| (open.order, key.clone())).collect();
+        taken.sort_by_key(|(order, _)| *order);
+        for (_, key) in &taken {
+            self.close(key);
+        }
+        taken.into_iter().map(|(_, key)| key.to_json()).collect()
     }
 
     /// Tells the client of all that it watches, for it may have changed.
@@ -291,7 +325,7 @@ impl Journal {
     /// Ends the listens, as a server does before it ends (2026-07-28, cancellation).
     pub(super) fn end_listens(&mut self) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
-        for (key, _) in self.open.extract_if(|_, open| matches!(open.kind, Kind::OpenListen(_))) {
+        for (key, _) in self.open.extract_if(|_, open| !open.is_waiting()) {
             let id = key.to_json();
             let (mut cancelled, mut result) = (Vec::new(), Vec::new());
             notifications::cancelled(&id, "the server is shutting down", &mut cancelled);

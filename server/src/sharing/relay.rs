@@ -116,10 +116,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Relay<R, W> {
                 // A line may be cut: nothing may come behind it.
                 () = shutdown.begun() => return Ok(()),
             };
-            if let Some(upstream) = settled
-                && self.pass(upstream).await? == Ended::Client
-            {
-                break;
+            let Some(upstream) = settled else { continue };
+            match self.pass(upstream).await? {
+                Ended::Client => break,
+                Ended::Upstream => self.journal.lock().owner_ended(),
             }
         }
         if self.shutdown.has_begun() {
@@ -152,6 +152,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Relay<R, W> {
         let mut pause = ATTEMPT_PAUSE_MIN;
         let mut gap = Gap { patience: began + self.config.patience, given_up: None };
         let mut last = String::new();
+        // An owner that lets everybody in and answers nobody is not asked without a break.
+        if self.newest.is_some() && self.during(sleep(pause), &mut gap, &last).await?.is_none() {
+            return Ok(None);
+        }
         loop {
             let Some(reached) = self.during(reach(), &mut gap, &last).await? else {
                 return Ok(None);
@@ -233,6 +237,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Relay<R, W> {
 
     /// Passes lines until one side ends.
     async fn pass(&mut self, mut upstream: Upstream) -> io::Result<Ended> {
+        let worn_out = self.journal.lock().worn_out();
+        for id in worn_out {
+            let fault = Fault::new(Code::Internal, "every process that had the request has ended");
+            self.out.send(&fault.reply(Some(&id))).await?;
+        }
         let Self { client, out, journal, config, shutdown, .. } = self;
         let room = Notify::new();
         upstream.settled();

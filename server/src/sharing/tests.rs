@@ -260,6 +260,23 @@ async fn a_batch_is_asked_again_as_a_whole() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_that_ends_its_owners_is_not_asked_for_ever() {
+    local(async {
+        let (mut rig, mut owner) = Rig::with_owner();
+        rig.client.say_line(&request("1", "ping")).await;
+        for _ in 0..4 {
+            owner.hears(&request("1", "ping")).await;
+            drop(owner);
+            owner = rig.owner();
+        }
+        assert!(rig.client.next().await.contains("every process that had the request has ended"));
+        rig.client.say_line(&request("2", "ping")).await;
+        owner.hears(&request("2", "ping")).await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_client_gets_errors_when_nobody_comes_and_answers_when_somebody_does() {
     local(async {
         let (mut rig, mut owner) = Rig::agreed().await;
