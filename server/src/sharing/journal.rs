@@ -162,6 +162,11 @@ impl Journal {
         self.waiting > 0
     }
 
+    /// How many answers the client waits for.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
     /// Notes a line that goes to the client now.
     pub(super) fn heard(&mut self, heard: &Heard) {
         match heard {

@@ -265,10 +265,20 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Relay<R, W> {
                 }
             }
             Ended::Client => {
-                down.await?;
-                let waiting = journal.lock().is_waiting();
-                // The owner ended before it had answered everything; another will.
-                Ok(if waiting { Ended::Upstream } else { Ended::Client })
+                let mut waiting = usize::MAX;
+                loop {
+                    if let Ok(ended) = timeout(config.patience, down.as_mut()).await {
+                        ended?;
+                        break;
+                    }
+                    let before = mem::replace(&mut waiting, journal.lock().waiting());
+                    if waiting == 0 || waiting == before {
+                        // The owner hangs, or the client does not read: nobody else looks after this process.
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
+                // An owner that ended before it had answered everything has a successor.
+                Ok(if journal.lock().is_waiting() { Ended::Upstream } else { Ended::Client })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A relay between a client and owners that say what the tests have them say.
 
-use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::VecDeque, io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::{
@@ -272,6 +272,22 @@ async fn a_request_that_ends_its_owners_is_not_asked_for_ever() {
         assert!(rig.client.next().await.contains("every process that had the request has ended"));
         rig.client.say_line(&request("2", "ping")).await;
         owner.hears(&request("2", "ping")).await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_hangs_keeps_no_process_whose_client_has_gone() {
+    local(async {
+        let (mut rig, mut owner) = Rig::with_owner();
+        rig.client.say_line(&request("1", "ping")).await;
+        owner.hears(&request("1", "ping")).await;
+        rig.client.input = None;
+        assert!(owner.is_ended().await);
+        let ended = rig.relay.await.unwrap();
+        assert!(
+            matches!(ended, Err(RelayError::Client(error)) if error.kind() == ErrorKind::TimedOut)
+        );
     })
     .await;
 }
