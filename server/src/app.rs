@@ -1,11 +1,13 @@
 //! The parts of a running server, put together: what the command line has read goes in, what serves
 //! comes out. Listeners come in from outside, so that tests bind ports of their own.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pressmark_index::access::Access;
 use pressmark_index::engine::Engine;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
 use crate::config::ServerConfig;
@@ -15,6 +17,7 @@ use crate::mcp::{Mcp, McpConfig};
 use crate::metrics::Metrics;
 use crate::readiness::Latch;
 use crate::sessions::{Sessions, SessionsConfig};
+use crate::sharing::{self, Hello, Socket};
 use crate::shutdown::{Drained, Shutdown};
 use crate::subscriptions::{Subscriptions, SubscriptionsConfig};
 use crate::transport::http::{self, Arrivals, HttpConfig, HttpServer};
@@ -47,6 +50,8 @@ const BODIES_ARRIVING_MAX: usize = 1_024;
 const ARRIVED_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Bytes of replies that their clients have not taken yet.
 const UNSENT_REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// The same of one window that shares the store.
+const FOLLOWER_UNSENT_REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Requests of one stdio client at a time.
 const STDIO_REQUESTS_MAX: usize = 64;
 
@@ -64,6 +69,11 @@ pub struct App {
 impl App {
     /// Puts the protocol in front of an engine. Callers are anonymous until identities arrive.
     pub fn new(engine: Arc<Engine>, config: ServerConfig) -> App {
+        App::ending_with(engine, config, Shutdown::new())
+    }
+
+    /// The same in a process whose end may have begun already.
+    pub fn ending_with(engine: Arc<Engine>, config: ServerConfig, shutdown: Shutdown) -> App {
         let bounds = McpConfig {
             contents_bytes_max: bytes(config.reply_bytes_max),
             page_items_max: config.page_items_max,
@@ -80,7 +90,7 @@ impl App {
         let subscriptions = Subscriptions::new(Arc::clone(&engine), streams, Arc::clone(&metrics));
         let mcp = Arc::new(Mcp::new(engine, bounds, Access::anonymous(), Arc::clone(&metrics)));
         let subscriptions = Arc::new(subscriptions);
-        App { metrics, shutdown: Shutdown::new(), config, mcp, subscriptions }
+        App { metrics, shutdown, config, mcp, subscriptions }
     }
 
     /// Gives latches; until each of them is dropped, replies about spaces say that they are stale at once.
@@ -129,25 +139,51 @@ impl App {
     ///
     /// # Errors
     /// What broke the input or the output.
-    pub async fn serve_stdio(&self) -> std::io::Result<()> {
+    pub async fn serve_stdio(&self) -> io::Result<()> {
+        self.serve_lines(tokio::io::stdin(), tokio::io::stdout()).await
+    }
+
+    /// The same for a client on any other pair of streams, which is the process's own client.
+    ///
+    /// # Errors
+    /// What broke the input or the output.
+    pub async fn serve_lines<R, W>(&self, reader: R, writer: W) -> io::Result<()>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        self.subscriptions.start(&self.shutdown);
+        let session = self.session(self.pool(), UNSENT_REPLY_BYTES_MAX);
+        session.serve(reader, writer).await
+    }
+
+    /// Shares the store with the processes that come to `socket`, each a client as one on stdin is, until the shutdown
+    /// begins. `hello` is what they are told first.
+    pub fn share(&self, socket: Socket, hello: Hello) {
+        let session = self.session(self.pool(), FOLLOWER_UNSENT_REPLY_BYTES_MAX);
+        let serve = move |reader, writer| session.clone().serve(reader, writer);
+        let engine = Arc::clone(self.mcp.engine());
+        let own = move || Hello { newest: Some(engine.log_range().newest), ..hello.clone() };
+        let metrics = Arc::clone(&self.metrics);
+        let welcome = sharing::welcome(socket, own, serve, metrics, self.shutdown.clone());
+        self.shutdown.tasks().spawn(welcome);
+    }
+
+    fn session(&self, pool: Arc<EnginePool>, unsent_reply_bytes_max: usize) -> Session {
         let config = StdioConfig {
             line_bytes_max: bytes(self.config.body_bytes_max),
             requests_in_flight_max: STDIO_REQUESTS_MAX,
             request_timeout: self.config.request_timeout,
-            unsent_reply_bytes_max: UNSENT_REPLY_BYTES_MAX,
+            unsent_reply_bytes_max,
             drain_timeout: DRAIN_DEADLINE,
         };
-        self.subscriptions.start(&self.shutdown);
-        stdio::serve(
-            tokio::io::stdin(),
-            tokio::io::stdout(),
-            self.pool(),
-            Arc::clone(&self.subscriptions),
-            Arc::clone(&self.metrics),
+        Session {
+            pool,
+            subscriptions: Arc::clone(&self.subscriptions),
+            metrics: Arc::clone(&self.metrics),
             config,
-            self.shutdown.clone(),
-        )
-        .await
+            shutdown: self.shutdown.clone(),
+        }
     }
 
     /// Ends everything in order; says how that went.
@@ -158,6 +194,29 @@ impl App {
     fn pool(&self) -> Arc<EnginePool> {
         let bounds = EnginePoolConfig { threads_max: POOL_THREADS, queue_max: POOL_QUEUE_MAX };
         Arc::new(EnginePool::new(Arc::clone(&self.mcp), &bounds, Arc::clone(&self.metrics)))
+    }
+}
+
+/// What a client of lines needs.
+#[derive(Clone)]
+struct Session {
+    pool: Arc<EnginePool>,
+    subscriptions: Arc<Subscriptions>,
+    metrics: Arc<Metrics>,
+    config: StdioConfig,
+    shutdown: Shutdown,
+}
+
+// === impl Session ===
+
+impl Session {
+    async fn serve<R, W>(self, reader: R, writer: W) -> io::Result<()>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let Self { pool, subscriptions, metrics, config, shutdown } = self;
+        stdio::serve(reader, writer, pool, subscriptions, metrics, config, shutdown).await
     }
 }
 

@@ -17,6 +17,8 @@ pub mod sessions;
 
 pub mod subscriptions;
 
+pub mod sharing;
+
 pub mod engine_pool;
 
 pub mod call_rates;

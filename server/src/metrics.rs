@@ -103,6 +103,10 @@ pub struct Metrics {
     pub streams: Gauge,
     /// Streams that were refused because there were too many.
     pub streams_refused: Counter,
+    /// Windows of hosts that share the store.
+    pub windows: Gauge,
+    /// Windows that were turned away because there were too many.
+    pub windows_refused: Counter,
     /// Notifications that wait for their streams.
     pub notifications_pending: Gauge,
     /// Changes that became one with a notification that waited.
@@ -170,6 +174,8 @@ impl Metrics {
             subscribers_too_slow: Counter::default(),
             streams: Gauge::default(),
             streams_refused: Counter::default(),
+            windows: Gauge::default(),
+            windows_refused: Counter::default(),
             notifications_pending: Gauge::default(),
             notifications_coalesced: Counter::default(),
             notifications_delivered: Counter::default(),
@@ -306,6 +312,16 @@ impl Metrics {
             "notification_streams_refused",
             "Streams of notifications refused because there were too many",
             self.streams_refused.clone(),
+        );
+        registry.register(
+            "windows",
+            "Windows of hosts that share the store with its owner",
+            self.windows.clone(),
+        );
+        registry.register(
+            "windows_refused",
+            "Windows turned away because too many share the store",
+            self.windows_refused.clone(),
         );
         registry.register(
             "notifications_pending",

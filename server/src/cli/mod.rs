@@ -7,6 +7,7 @@ mod load;
 mod open;
 mod serve;
 mod space;
+mod stdio;
 mod try_lines;
 mod verify;
 
@@ -182,7 +183,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     let common = &cli.common;
     match &cli.command {
         Command::Serve { paths, listen } => Ok(serve::http(common, paths, *listen)?),
-        Command::Stdio { paths } => Ok(serve::stdio(common, paths)?),
+        Command::Stdio { paths } => Ok(stdio::stdio(common, paths)?),
         Command::Load(arguments) => Ok(load::run(common, arguments)?),
         Command::Read { uri } => inspect::read(common, uri),
         Command::Complete(arguments) => complete::run(common, arguments),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pressmark_index::engine::{Engine, EngineOptions};
+use pressmark_index::error::ErrorKind;
 use pressmark_index::space::SpaceSettings;
 use pressmark_index::uri_template::UriTemplate;
 use pressmark_index::writer;
@@ -138,20 +139,43 @@ pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> 
     Ok(engine)
 }
 
+/// Why a store was not opened.
+#[derive(Debug)]
+pub(super) enum NotOpened {
+    /// Another process owns it, which the text names.
+    Owned(String),
+    /// What is wrong.
+    Refused(String),
+}
+
+impl From<String> for NotOpened {
+    fn from(text: String) -> Self {
+        Self::Refused(text)
+    }
+}
+
+impl From<NotOpened> for String {
+    fn from(not_opened: NotOpened) -> Self {
+        match not_opened {
+            NotOpened::Owned(text) | NotOpened::Refused(text) => text,
+        }
+    }
+}
+
 /// The same, and removes the spaces whose folders are no longer given: only who serves says which folders there are.
-pub(super) fn open_to_serve(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
+pub(super) fn open_to_serve(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
     let engine = open_or_make(setup, command)?;
     let known = engine.source_ids().map_err(|error| chain(&error))?;
     if let Some(away) = setup.away.iter().find(|away| !known.contains(&away.source_id)) {
         // Nothing ever came from there: more likely a mistake than a disk that is away.
-        return Err(away.fault.clone());
+        return Err(away.fault.clone().into());
     }
     indexer::remove_dropped_spaces(&engine, &setup.plan()).map_err(|error| chain(&error))?;
     put_spaces(setup, &engine)?;
     Ok(engine)
 }
 
-fn open_or_make(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
+fn open_or_make(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
     for folder in [setup.data_dir.clone(), setup.data_dir.join("store")] {
         make_private(&folder)
             .map_err(|error| format!("{}: the folder cannot be made: {error}", folder.display()))?;
@@ -179,7 +203,7 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(folder, Permissions::from_mode(OWNER_ONLY))
 }
 
-fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
+fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
     let storage = &setup.config.storage;
     let options = EngineOptions {
         block_cache_bytes: usize::try_from(storage.block_cache_bytes).unwrap_or(usize::MAX),
@@ -194,7 +218,10 @@ fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
         change_log_retention: storage.change_log_retention,
         owner: format!("`pressmark {command}` (pid {})", std::process::id()),
     };
-    Engine::open(&setup.data_dir, &options).map(Arc::new).map_err(|error| chain(&error))
+    Engine::open(&setup.data_dir, &options).map(Arc::new).map_err(|error| match error.kind() {
+        ErrorKind::Locked => NotOpened::Owned(chain(&error)),
+        _ => NotOpened::Refused(chain(&error)),
+    })
 }
 
 /// Opens a store that must be there already, and leaves its spaces as they are: to look at a store is not to change it.

@@ -1,10 +1,10 @@
-//! `pressmark serve` and `pressmark stdio`.
+//! `pressmark serve`, and what it has in common with `pressmark stdio`.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use pressmark_index::engine::Engine;
 use tokio::net::TcpListener;
@@ -17,7 +17,9 @@ use super::open::{Setup, open_to_serve, setup};
 use super::{Common, chain, descriptors, say, try_lines};
 use crate::app::App;
 use crate::config;
+use crate::sharing::{Hello, Socket};
 use crate::shutdown::{Drained, Shutdown};
+use crate::sources::FolderSource;
 use crate::watch::Keeper;
 
 /// Serves over HTTP until a signal ends it.
@@ -41,6 +43,7 @@ pub(super) fn http(
         let engine = open_to_serve(&setup, "serve")?;
         let app = App::new(Arc::clone(&engine), setup.config.server.clone());
         end_on_signals(&app.shutdown)?;
+        share(&setup, &app);
         say(&format!("pressmark: data in {}", setup.data_dir.display()));
         say(&format!("pressmark: serving MCP at http://{bound}/mcp"));
         let indexing = index_in_background(&setup, &engine, &app, Some(bound));
@@ -49,34 +52,7 @@ pub(super) fn http(
     })
 }
 
-/// Serves over stdin and stdout until the input ends.
-pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, String> {
-    let setup = setup(common, paths)?;
-    descriptors::raise(1);
-    let runtime = runtime()?;
-    let code = runtime.block_on(async {
-        let engine = open_to_serve(&setup, "stdio")?;
-        let app = App::new(Arc::clone(&engine), setup.config.server.clone());
-        end_on_signals(&app.shutdown)?;
-        say(&format!("pressmark: data in {}", setup.data_dir.display()));
-        let mut indexing = index_in_background(&setup, &engine, &app, None);
-        // Whether it ended, or not in time, or with a panic, which `finish` tells of.
-        let _ = tokio::time::timeout(FIRST_PASS_WAIT, &mut indexing.first_pass).await;
-        let served = app.serve_stdio().await;
-        let code = finish(&app, indexing).await?;
-        match served {
-            Ok(()) => Ok(code),
-            // The host has gone: the end of its output is an end like that of its input.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(code),
-            Err(error) => Err(format!("stdio: {error}")),
-        }
-    });
-    // A read of stdin that is under way cannot be taken back; do not wait for it.
-    runtime.shutdown_background();
-    code
-}
-
-fn runtime() -> Result<Runtime, String> {
+pub(super) fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("pressmark")
@@ -85,16 +61,16 @@ fn runtime() -> Result<Runtime, String> {
 }
 
 /// The thread that indexes.
-struct Indexing {
+pub(super) struct Indexing {
     /// Done when the folders have been brought up to date for the first time.
-    first_pass: oneshot::Receiver<()>,
+    pub(super) first_pass: oneshot::Receiver<()>,
     /// Done when the thread has ended.
     ended: JoinHandle<()>,
 }
 
 /// Brings the sources up to date and keeps them so, on a thread of its own; on a terminal's side, says what can be tried
 /// after the first pass.
-fn index_in_background(
+pub(super) fn index_in_background(
     setup: &Setup,
     engine: &Arc<Engine>,
     app: &App,
@@ -126,7 +102,7 @@ fn index_in_background(
     Indexing { first_pass, ended }
 }
 
-fn end_on_signals(shutdown: &Shutdown) -> Result<(), String> {
+pub(super) fn end_on_signals(shutdown: &Shutdown) -> Result<(), String> {
     for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
         let mut signals = signal(kind).map_err(|error| format!("signals: {error}"))?;
         let shutdown = shutdown.clone();
@@ -138,11 +114,23 @@ fn end_on_signals(shutdown: &Shutdown) -> Result<(), String> {
     Ok(())
 }
 
-/// How long a host that starts us waits for the first pass over the folders: it may list once, at once, and a small
-/// collection is there by then. A larger one is served while it is indexed.
-const FIRST_PASS_WAIT: Duration = Duration::from_secs(1);
+/// Lets the windows on the same data directory in. Where that is not possible they are refused, and the owner serves on.
+pub(super) fn share(setup: &Setup, app: &App) {
+    let socket = Socket::bind(&setup.data_dir).and_then(|socket| Ok((socket, hello(setup)?)));
+    match socket {
+        Ok((socket, hello)) => app.share(socket, hello),
+        Err(error) => {
+            tracing::warn!("other windows cannot share the store: no socket for them: {error}");
+        }
+    }
+}
 
-async fn finish(app: &App, indexing: Indexing) -> Result<ExitCode, String> {
+/// What this process says of itself to those who share a store with it.
+pub(super) fn hello(setup: &Setup) -> io::Result<Hello> {
+    Hello::new(&setup.data_dir, setup.sources.iter().map(FolderSource::source_id).collect())
+}
+
+pub(super) async fn finish(app: &App, indexing: Indexing) -> Result<ExitCode, String> {
     let drained = app.drain().await;
     // The indexer ends between two files once the shutdown has begun.
     indexing.ended.await.map_err(|error| chain(&error))?;

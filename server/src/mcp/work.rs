@@ -63,6 +63,14 @@ impl RequestKey {
         let is_integer = serde_json::from_str::<&RawValue>(id).is_ok();
         is_integer.then(|| Self(if id == "-0" { "0" } else { id }.into()))
     }
+
+    /// The id as JSON.
+    pub(crate) fn to_json(&self) -> String {
+        match self.0.strip_prefix('"') {
+            Some(text) => serde_json::Value::from(text).to_string(),
+            None => self.0.as_ref().to_owned(),
+        }
+    }
 }
 
 /// Work for the pool; owns all it needs.
@@ -162,6 +170,9 @@ mod tests {
             ("9007199254740993", "9007199254740992", false),
         ] {
             assert_eq!(key(one) == key(other), same, "{one} {other}");
+        }
+        for (id, json) in [(r#""\u0061\"""#, r#""a\"""#), ("7", "7"), ("-0", "0")] {
+            assert_eq!(key(id).unwrap().to_json(), json);
         }
         for none in ["1.5", "1e3", "null", "{}", "01", "\"", ""] {
             assert_eq!(key(none), None, "{none}");

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// A line of the stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(crate) enum Line<'a> {
     /// Without its end; `\r` before it is white space to JSON.
     Whole(&'a [u8]),
     /// One that was over the bound, all of it read.
@@ -15,7 +15,7 @@ pub(super) enum Line<'a> {
 }
 
 /// Reads lines of at most `bytes_max` bytes.
-pub(super) struct LineReader<R> {
+pub(crate) struct LineReader<R> {
     reader: R,
     bytes_max: usize,
     buffer: BytesMut,
@@ -32,7 +32,7 @@ const READ_BYTES: usize = 16 * 1024;
 // === impl LineReader ===
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(super) fn new(reader: R, bytes_max: usize) -> Self {
+    pub(crate) fn new(reader: R, bytes_max: usize) -> Self {
         Self {
             reader,
             bytes_max,
@@ -46,7 +46,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// The next line; `None` at the end. A last line without an end is a line.
     ///
     /// Cancel safe: bytes that were read stay in the buffer.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.buffer.advance(self.handed_out);
         self.handed_out = 0;
         loop {

@@ -4,4 +4,4 @@ pub mod http;
 
 pub mod stdio;
 
-mod line_reader;
+pub(crate) mod line_reader;
