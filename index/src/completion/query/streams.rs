@@ -88,6 +88,8 @@ pub(super) struct Best<'q, 'a> {
     /// Entries looked at so far.
     looks: usize,
     looks_max: usize,
+    /// The stream whose head was taken: it moves on when the next value is asked for, since that may never be.
+    taken: Option<usize>,
 }
 
 impl<'q, 'a> Best<'q, 'a> {
@@ -98,7 +100,7 @@ impl<'q, 'a> Best<'q, 'a> {
         looks_max: usize,
     ) -> Result<Self> {
         streams.iter_mut().try_for_each(|stream| stream.advance(question))?;
-        Ok(Best { question, within, streams, looks: 0, looks_max })
+        Ok(Best { question, within, streams, looks: 0, looks_max, taken: None })
     }
 
     /// Whether entries were left out because too many had been looked at.
@@ -108,6 +110,9 @@ impl<'q, 'a> Best<'q, 'a> {
 
     pub(super) fn next(&mut self) -> Result<Option<Candidate<'a>>> {
         loop {
+            if let Some(stream) = self.taken.take().and_then(|at| self.streams.get_mut(at)) {
+                stream.advance(self.question)?;
+            }
             let heads = self.streams.iter().enumerate();
             let best = heads
                 .filter_map(|(at, stream)| stream.head.map(|head| (at, head)))
@@ -117,9 +122,7 @@ impl<'q, 'a> Best<'q, 'a> {
             if self.looks > self.looks_max {
                 return Ok(None);
             }
-            if let Some(stream) = self.streams.get_mut(at) {
-                stream.advance(self.question)?;
-            }
+            self.taken = Some(at);
             if let Some(found) = self.question.admitted(self.within, entry, candidate)? {
                 return Ok(Some(found));
             }
