@@ -213,7 +213,7 @@ impl Completions {
     }
 
     /// From this many entries in memory on, upkeep is due.
-    pub(super) fn memory_entries(&self) -> usize {
+    pub(crate) fn memory_entries(&self) -> usize {
         self.memory_entries.load(Ordering::Relaxed)
     }
 

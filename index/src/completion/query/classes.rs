@@ -226,7 +226,12 @@ fn take_best<'a>(
     within: &Within<'a>,
     streams: Vec<Stream<'a>>,
 ) -> Result<Later<'a>> {
-    let mut best = Best::new(question, within, streams, LOOKS_MAX)?;
+    let looks_max = match within {
+        Within::Everything => LOOKS_MAX,
+        // Most of what is looked at is not within.
+        Within::Group(_) => LOOKS_MAX / 8,
+    };
+    let mut best = Best::new(question, within, streams, looks_max)?;
     let mut values = Vec::new();
     while values.len() < VALUES_MAX {
         let Some(candidate) = best.next()? else { break };

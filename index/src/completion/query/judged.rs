@@ -35,21 +35,13 @@ pub(super) fn answer_known<'a>(
 
 fn in_classes<'a>(
     question: &Question<'a>,
-    mut candidates: Candidates<'a>,
+    candidates: Candidates<'a>,
     mut check: impl FnMut(&Candidate<'a>) -> Result<Option<bool>>,
     checks_max: usize,
 ) -> Result<Found<'a>> {
-    let typed = &question.typed;
-    candidates.all.sort_by(|a, b| {
-        let rank = |candidate: &Candidate<'_>| {
-            let exact = candidate.term != typed.term();
-            (exact, candidate.term.key != typed.key.as_bytes())
-        };
-        rank(a).cmp(&rank(b)).then_with(|| a.order(b))
-    });
-    let near = Typed::new(typed.folded(), typed.depth.is_some());
+    let near = Typed::new(question.typed.folded(), question.typed.depth.is_some());
     let mut found = Found { is_cut: candidates.is_cut, ..Found::default() };
-    let mut checks = 0;
+    let (mut checks, mut later) = (0, 0_u64);
     for class in 1..=3 {
         let is_needed = match class {
             1 => true,
@@ -59,14 +51,12 @@ fn in_classes<'a>(
         if !is_needed {
             break;
         }
-        for candidate in &candidates.all {
-            if class_of(question, candidate, near.as_ref()) != Some(class) {
-                continue;
-            }
+        for candidate in of_class(question, &candidates, class, near.as_ref()) {
             checks += 1;
             match if checks > checks_max { None } else { check(candidate)? } {
                 Some(true) => {
                     found.total += 1;
+                    later += u64::from(class > 1);
                     if found.values.len() < VALUES_MAX {
                         found.values.push(*candidate);
                     }
@@ -75,10 +65,32 @@ fn in_classes<'a>(
                 None => found.is_cut = true,
             }
         }
-        let later = found.total.saturating_sub(LATER_WORDS_BELOW);
-        found.is_cut |= class > 1 && later > u64::try_from(LATER_VALUES_MAX).unwrap_or(u64::MAX);
+        found.is_cut |= later > u64::try_from(LATER_VALUES_MAX).unwrap_or(u64::MAX);
     }
     Ok(found)
+}
+
+/// The candidates of one class, the best first.
+fn of_class<'c, 'a>(
+    question: &Question<'a>,
+    candidates: &'c Candidates<'a>,
+    class: u8,
+    near: Option<&Typed>,
+) -> Vec<&'c Candidate<'a>> {
+    let typed = &question.typed;
+    let is_of_class = |candidate: &&Candidate<'_>| {
+        // Only as much is compared as this class needs.
+        let near = near.filter(|_| class == 3);
+        class_of(question, candidate, near) == Some(class)
+    };
+    let mut all: Vec<&Candidate<'_>> = candidates.all.iter().filter(is_of_class).collect();
+    all.sort_by(|a, b| {
+        let rank = |candidate: &Candidate<'_>| {
+            (candidate.term != typed.term(), candidate.term.key != typed.key.as_bytes())
+        };
+        rank(a).cmp(&rank(b)).then_with(|| a.order(b))
+    });
+    all
 }
 
 /// 1: begins so; 2: a later word does; 3: begins so but for typos.
@@ -97,21 +109,26 @@ fn class_of(
     {
         return None;
     }
-    let raw = std::str::from_utf8(candidate.term.raw).ok()?;
     let is_path = typed.depth.is_some();
-    let words = match typed.depth {
-        None => Term::whole(raw, question.plan.spelling(question.variable)).words,
-        Some(_) => question.plan.words_of_entry(question.variable, raw, key),
-    };
     let head = key.get(..last_segment_start(key.as_bytes(), is_path)).unwrap_or_default();
-    let begins_word = typed.key.strip_prefix(head).is_some_and(|typed| {
-        words
-            .iter()
-            .any(|word| key.get(usize::from(*word)..).is_some_and(|rest| rest.starts_with(typed)))
-    });
-    if begins_word {
+    let word = typed.key.strip_prefix(head);
+    if word.is_some_and(|word| begins_word(question, candidate, key, word)) {
         return Some(2);
     }
     let folded = key.get(typed.depth.map_or(0, char::len_utf8)..).unwrap_or_default();
     near.is_some_and(|near| near.matches(folded)).then_some(3)
+}
+
+/// Whether a later word of the last segment begins with `word`.
+fn begins_word(question: &Question<'_>, candidate: &Candidate<'_>, key: &str, word: &str) -> bool {
+    // Most keys do not have it anywhere; only for the others it is worked out where words begin.
+    if memchr::memmem::find(key.as_bytes(), word.as_bytes()).is_none() {
+        return false;
+    }
+    let Ok(raw) = std::str::from_utf8(candidate.term.raw) else { return false };
+    let words = match question.typed.depth {
+        None => Term::whole(raw, question.plan.spelling(question.variable)).words,
+        Some(_) => question.plan.words_of_entry(question.variable, raw, key),
+    };
+    words.iter().any(|at| key.get(usize::from(*at)..).is_some_and(|rest| rest.starts_with(word)))
 }

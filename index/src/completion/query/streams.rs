@@ -123,8 +123,12 @@ impl<'q, 'a> Best<'q, 'a> {
                 return Ok(None);
             }
             self.taken = Some(at);
-            if let Some(found) = self.question.admitted(self.within, entry, candidate)? {
-                return Ok(Some(found));
+            let found = match (entry, self.within) {
+                (Entry::Value(_), Within::Everything) => self.question.seen_value(candidate)?,
+                _ => self.question.admitted(self.within, candidate.layer, entry)?,
+            };
+            if found.is_some() {
+                return Ok(found);
             }
         }
     }
@@ -163,19 +167,17 @@ impl<'a> Question<'a> {
     }
 
     /// The value of an entry, if it may be offered.
-    fn admitted(
+    pub(super) fn admitted(
         &self,
         within: &Within<'_>,
+        layer: usize,
         entry: Entry,
-        candidate: Candidate<'a>,
     ) -> Result<Option<Candidate<'a>>> {
-        let (layer, rank) = (candidate.layer, candidate.rank);
         match entry {
-            Entry::Value(_) if matches!(within, Within::Everything) => self.seen_value(candidate),
-            Entry::Value(_) => self.candidate(within, layer, rank),
-            Entry::Pair(entry, _) => self.pair_candidate(within, layer, entry, rank),
-            Entry::ValueOnly(_) if self.own_pair(within, layer, rank) => Ok(None),
-            Entry::ValueOnly(_) => self.candidate(within, layer, rank),
+            Entry::Value(rank) => self.candidate(within, layer, rank),
+            Entry::Pair(entry, rank) => self.pair_candidate(within, layer, entry, rank),
+            Entry::ValueOnly(rank) if self.own_pair(within, layer, rank) => Ok(None),
+            Entry::ValueOnly(rank) => self.candidate(within, layer, rank),
         }
     }
 
