@@ -62,6 +62,11 @@ pub(super) fn answer<'a>(question: &Question<'a>, within: &Within<'a>) -> Result
     Ok(found)
 }
 
+/// Whether so many values begin as typed that no other class is looked at.
+pub(super) fn begin_enough<'a>(question: &Question<'a>, within: &Within<'a>) -> Result<bool> {
+    Ok(question.count(within, &prefix_ranks(question)?)? >= LATER_WORDS_BELOW)
+}
+
 fn prefix_ranks(question: &Question<'_>) -> Result<Vec<Range<usize>>> {
     let dictionaries = question.dictionaries()?.into_iter();
     let range = |dictionary: &crate::completion::segment::Dictionary| {

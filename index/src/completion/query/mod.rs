@@ -30,7 +30,7 @@ use crate::shared::Shared;
 use crate::store::value::AclId;
 
 /// Groups of up to this many values are looked at as a whole.
-const SMALL_GROUP_MAX: usize = 3_000;
+const SMALL_GROUP_MAX: usize = 1_500;
 /// Values that are looked at to be judged.
 const JUDGED_LOOKS_MAX: usize = 20_000;
 
@@ -122,7 +122,10 @@ impl Shared {
                 classes::answer(question, &Within::Everything)
             }
             Conditions::All(chosen) => match within(question, &chosen)? {
-                Some(within) if is_small(question, &within, self.small_group_max())? => {
+                Some(within)
+                    if is_small(question, &within, self.small_group_max())?
+                        && !classes::begin_enough(question, &within)? =>
+                {
                     judged::answer_known(question, all_within(question, &within)?)
                 }
                 Some(within) => classes::answer(question, &within),
