@@ -105,7 +105,7 @@ fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u
     loop {
         let behind = shared.log_range().newest.saturating_sub(covered);
         let mut stack = index.lock();
-        if stack.is_removed {
+        if stack.is_removed || shared.completions.is_closing() {
             return Ok(());
         }
         // While the stack is locked the writer cannot add to it, so that nothing falls between.
@@ -192,7 +192,7 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
     loop {
         let changes = next_resources(&mut scan, space)?;
         let mut stack = index.lock();
-        if stack.is_removed {
+        if stack.is_removed || shared.completions.is_closing() {
             return Ok(());
         }
         if changes.is_empty() && !stack.layers.segments.is_empty() {

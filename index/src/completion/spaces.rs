@@ -29,11 +29,11 @@ pub(super) const LAYERS_DUE: usize = 10;
 /// When this many times as many entries are in memory as upkeep is due for, the writer waits for it.
 const MEMORY_OVERRUN_MAX: usize = 4;
 
-/// Entries in memory while a process does nothing but load: about 60 MB.
-const BULK_MEMORY_ENTRIES: usize = 2 * 1_024 * 1_024;
 /// How long that is at most for one commit: upkeep may be unable to write, and commits go on.
 const UPKEEP_WAIT: Duration = Duration::from_millis(100);
 const UPKEEP_WAITS_MAX: usize = 10;
+/// Entries in memory while a process does nothing but load: about 60 MB.
+const BULK_MEMORY_ENTRIES: usize = 2 * 1_024 * 1_024;
 
 /// The changes of one commit, by space.
 pub(crate) type SpaceChanges = HashMap<SpaceId, Vec<FactChange>>;
@@ -352,6 +352,11 @@ impl Completions {
     pub(super) fn wake(&self) {
         self.work.lock().is_due = true;
         self.work_changed.notify_all();
+    }
+
+    /// Whether the engine closes: what takes long is given up and done after the next start.
+    pub(super) fn is_closing(&self) -> bool {
+        self.work.lock().is_closing
     }
 
     /// Tells upkeep to end.
