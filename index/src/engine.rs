@@ -1,10 +1,11 @@
 //! The engine's front: opening a store, reading from it, committing to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Access;
+use crate::backup::{self, BackupReport, BackupRequest, Progress};
 use crate::catalog::SpaceCatalog;
 use crate::change_log::{self, LogRange};
 use crate::completion::{
@@ -29,6 +30,7 @@ use crate::space::{SpaceId, SpaceSettings};
 use crate::store::key;
 use crate::store::value::read_visibility;
 use crate::store::{Cf, Opened, Store};
+use crate::stored::{ScanPage, ScanRequest, StoredResource};
 use crate::verify::{self, VerifyReport};
 use crate::writer::{Done, Durability, Prepared, Work, Writer};
 
@@ -63,6 +65,7 @@ pub struct Engine {
     _upkeep: Upkeep,
     shared: Arc<Shared>,
     secret: [u8; SECRET_BYTES],
+    data_dir: PathBuf,
     _lock: DataDirLock,
 }
 
@@ -129,6 +132,7 @@ impl Engine {
             .with_source(source)
         })?;
         let lock = DataDirLock::acquire(data_dir, &options.owner)?;
+        backup::delete_leftovers(data_dir);
         let mut recovery = Recovery::new(data_dir, options.change_log_retention);
         let opened = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
         let (store, fault) = match opened {
@@ -149,7 +153,14 @@ impl Engine {
         completion::open(&shared, &shared.catalog());
         let upkeep = Upkeep::start(&shared)?;
         let writer = Writer::start(&shared, state, recovery, options.durability)?;
-        Ok(Engine { writer, _upkeep: upkeep, shared, secret, _lock: lock })
+        Ok(Engine {
+            writer,
+            _upkeep: upkeep,
+            shared,
+            secret,
+            data_dir: data_dir.to_owned(),
+            _lock: lock,
+        })
     }
 
     // === reading ===
@@ -200,6 +211,22 @@ impl Engine {
     /// As [`Engine::read`].
     pub fn fetch_text(&self, request: &TextRequest<'_>) -> Result<FetchedText> {
         self.shared.fetch_text(request)
+    }
+
+    /// A resource as it was put, with its version, whoever may see it: for the operator.
+    ///
+    /// # Errors
+    /// `NotFound`, `InvalidUri`, `Corrupt`, `Io`.
+    pub fn stored(&self, uri: &str) -> Result<StoredResource> {
+        self.shared.stored(uri)
+    }
+
+    /// Stored resources in the byte order of their URIs, from one state of the store: a page of a scan.
+    ///
+    /// # Errors
+    /// `NotFound` for a space that is not there, `Corrupt`, `Io`.
+    pub fn scan(&self, request: &ScanRequest<'_>) -> Result<ScanPage> {
+        self.shared.scan(request)
     }
 
     /// The best values of a variable for what is typed, with how many there are.
@@ -432,6 +459,26 @@ impl Engine {
         self.shared.completions.tune_for_bulk_load();
     }
 
+    /// Makes a copy of the store and of what is derived from it, while it serves; see [`backup`].
+    ///
+    /// # Errors
+    /// `Conflict` when the folder is not empty, `Io`. Then nothing of the copy is left.
+    pub fn backup(
+        &self,
+        request: &BackupRequest<'_>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<BackupReport> {
+        backup::make(&self.shared, &self.data_dir, request, progress)
+    }
+
+    /// Rewrites all tables, so that what was deleted takes no room any more.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn compact(&self) -> Result<()> {
+        self.shared.store().compact()
+    }
+
     /// Brings all that is in memory into tables.
     ///
     /// # Errors
@@ -456,6 +503,9 @@ fn prepare_one(catalog: &SpaceCatalog, mutation: Mutation) -> Prepared {
         }
         Mutation::Delete { uri } => {
             resource_uri::normalise(&uri).map(|uri| Prepared::Delete(uri.into_owned()))
+        }
+        Mutation::IfVersion { expected, then } => {
+            Ok(Prepared::IfVersion(expected, Box::new(prepare_one(catalog, *then))))
         }
     };
     prepared.unwrap_or_else(Prepared::Refused)

@@ -20,6 +20,8 @@ pub enum ErrorKind {
     InvalidRecord,
     /// Another resource or space stands in the way.
     Conflict,
+    /// The resource does not have the version that the caller expects.
+    VersionMismatch,
     /// A bound was reached; the text names it.
     LimitExceeded,
     /// Stored bytes that cannot be what was written.

@@ -49,6 +49,7 @@
 //! ```
 
 pub mod access;
+pub mod backup;
 pub mod catalog;
 pub mod engine;
 pub mod error;
@@ -64,6 +65,7 @@ pub mod fragment;
 pub mod list;
 pub mod read;
 pub mod resource_uri;
+pub mod stored;
 pub mod uri_template;
 
 pub mod change_log;

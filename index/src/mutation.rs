@@ -13,6 +13,13 @@ pub enum Mutation {
         /// Its URI, in any spelling that normalises to the stored one.
         uri: String,
     },
+    /// Does so only if the resource has the version that the caller has seen; else refused as `VersionMismatch`.
+    IfVersion {
+        /// The version that must stand there; 0: there must be no resource.
+        expected: u64,
+        /// What to do then.
+        then: Box<Mutation>,
+    },
 }
 
 /// What a mutation did.

@@ -35,6 +35,7 @@ pub enum Durability {
 pub(crate) enum Prepared {
     Put(Box<PreparedPut>),
     Delete(String),
+    IfVersion(u64, Box<Prepared>),
     /// Refused before it came here; keeps its place among the results.
     Refused(Error),
 }
@@ -313,12 +314,7 @@ fn apply_all(
     let before = transaction.sequence();
     let mut results = Vec::with_capacity(mutations.len());
     for mutation in mutations {
-        let result = match mutation {
-            Prepared::Put(put) => transaction.put(put),
-            Prepared::Delete(uri) => transaction.delete(uri),
-            Prepared::Refused(error) => Err(error.clone()),
-        };
-        match result {
+        match apply_one(transaction, mutation) {
             Err(error) if is_fault_of_store(&error) => return Err(error),
             result => results.push(result),
         }
@@ -327,6 +323,32 @@ fn apply_all(
         transaction.remember(key, before)?;
     }
     Ok(Done::Mutations(results))
+}
+
+fn apply_one(transaction: &mut Transaction<'_, '_>, mutation: &Prepared) -> Result<Applied> {
+    match mutation {
+        Prepared::Put(put) => transaction.put(put),
+        Prepared::Delete(uri) => transaction.delete(uri),
+        Prepared::IfVersion(expected, then) => {
+            if let Some(uri) = then.uri() {
+                transaction.expect_version(uri, *expected)?;
+            }
+            apply_one(transaction, then)
+        }
+        Prepared::Refused(error) => Err(error.clone()),
+    }
+}
+
+impl Prepared {
+    /// The URI it is about, as it is stored.
+    fn uri(&self) -> Option<&str> {
+        match self {
+            Prepared::Put(put) => Some(&put.uri),
+            Prepared::Delete(uri) => Some(uri),
+            Prepared::IfVersion(_, then) => then.uri(),
+            Prepared::Refused(_) => None,
+        }
+    }
 }
 
 fn put_space(

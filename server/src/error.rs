@@ -173,6 +173,7 @@ impl Fault {
             ErrorKind::InvalidTemplate
             | ErrorKind::InvalidRecord
             | ErrorKind::Conflict
+            | ErrorKind::VersionMismatch
             | ErrorKind::Corrupt
             | ErrorKind::Io
             | ErrorKind::Poisoned

@@ -181,6 +181,23 @@ impl<'s, 'w> Transaction<'s, 'w> {
 
     // === resources ===
 
+    /// Whether the resource has this version now, with all that the batch has done to it before; 0: there is none.
+    ///
+    /// # Errors
+    /// `VersionMismatch` with the version that it has.
+    pub(crate) fn expect_version(&self, uri: &str, expected: u64) -> Result<()> {
+        let found = self.head(uri)?.map_or(0, |head| head.version);
+        if found == expected {
+            return Ok(());
+        }
+        let has = match found {
+            0 => "there is no resource".to_owned(),
+            version => format!("it has version {version}"),
+        };
+        let detail = format!("{has}, expected was {expected}: read it again, then decide");
+        Err(Error::new(ErrorKind::VersionMismatch, uri, detail))
+    }
+
     /// Puts a resource. All checks come before the first write: a refused record leaves no trace.
     pub(crate) fn put(&mut self, put: &PreparedPut) -> Result<Applied> {
         let space = self.current_space(&put.space)?;

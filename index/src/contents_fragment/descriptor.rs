@@ -2,7 +2,7 @@
 
 use super::{WireFields, json_text, role};
 use crate::error::Result;
-use crate::resource::{Annotations, Resource, UnixMillis};
+use crate::resource::{Annotations, RawJson, Resource, Role, UnixMillis};
 use crate::space::SpaceId;
 use crate::store::codec::{Reader, Writer};
 use crate::store::value::AclId;
@@ -211,10 +211,44 @@ impl Descriptor {
     }
 
     pub(crate) fn size(&self) -> Option<u64> {
+        self.json(segment::SIZE)?.parse().ok()
+    }
+
+    pub(crate) fn icons(&self) -> Option<RawJson> {
+        self.json(segment::ICONS).map(|json| RawJson(json.to_owned()))
+    }
+
+    pub(crate) fn meta(&self) -> Option<RawJson> {
+        self.json(segment::META).map(|json| RawJson(json.to_owned()))
+    }
+
+    /// Annotations without `lastModified`, which the head has.
+    pub(crate) fn annotations(&self) -> Annotations {
+        let json = self.json(segment::ANNOTATIONS).unwrap_or_default();
+        // Written by `annotations` alone: roles are the only strings in it, and `priority` the only number.
+        let audience = [(Role::User, "\"user\""), (Role::Assistant, "\"assistant\"")];
+        let mut audience: Vec<(usize, Role)> = audience
+            .into_iter()
+            .filter_map(|(who, spelled)| json.find(spelled).map(|at| (at, who)))
+            .collect();
+        audience.sort_by_key(|(at, _)| *at);
+        let priority = json.split_once("\"priority\":").and_then(|(_, rest)| {
+            rest.trim_end_matches('}').split(',').next().and_then(|number| number.parse().ok())
+        });
+        Annotations {
+            audience: audience.into_iter().map(|(_, who)| who).collect(),
+            priority,
+            last_modified: None,
+        }
+    }
+
+    /// The value of a field, as it goes on the wire.
+    fn json(&self, wanted: u8) -> Option<&str> {
         let mut segments = self.segments().ok()?;
         while let Ok(Some((id, json))) = segments.next() {
-            if id == segment::SIZE {
-                return std::str::from_utf8(json.strip_prefix(b",\"size\":")?).ok()?.parse().ok();
+            if id == wanted {
+                let start = memchr::memchr(b':', json)? + 1;
+                return std::str::from_utf8(json.get(start..)?).ok();
             }
         }
         None

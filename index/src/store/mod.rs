@@ -217,6 +217,26 @@ impl Store {
         })
     }
 
+    /// Makes a folder with links to all files as they are now; it must be on the same file system and not there yet.
+    /// What is in memory is written to files before.
+    pub(crate) fn checkpoint(&self, folder: &Path) -> Result<()> {
+        let failed = |source| {
+            let subject = folder.display().to_string();
+            Error::new(ErrorKind::Io, subject, "no checkpoint can be made there")
+                .with_source(source)
+        };
+        let checkpoint = rocksdb::checkpoint::Checkpoint::new(&self.db).map_err(failed)?;
+        checkpoint.create_checkpoint(folder).map_err(failed)
+    }
+
+    /// Rewrites all tables, so that what was deleted takes no room. Reads and writes go on meanwhile.
+    pub(crate) fn compact(&self) -> Result<()> {
+        for cf in Cf::ALL {
+            self.db.compact_range_cf(self.family(cf)?, None::<&[u8]>, None::<&[u8]>);
+        }
+        Ok(())
+    }
+
     /// Bytes in tables and blob files of one family.
     pub(crate) fn disk_bytes(&self, cf: Cf) -> Result<u64> {
         let family = self.family(cf)?;

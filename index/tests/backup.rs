@@ -1,0 +1,140 @@
+//! Copies of a store are made while it serves, hold one state of it, and can be put back.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+mod common;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use common::*;
+use pressmark_index::access::Access;
+use pressmark_index::backup::{self, BackupReport, BackupRequest, Progress};
+use pressmark_index::engine::Engine;
+use pressmark_index::error::{Error, ErrorKind};
+use pressmark_index::space::SpaceSettings;
+
+fn engine() -> (tempfile::TempDir, Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(&folder.path().join("data"));
+    engine.put_space(SpaceSettings::new("docs", "docs://h/{name}")).unwrap();
+    (folder, engine)
+}
+
+fn back_up(engine: &Engine, folder: &Path) -> Result<BackupReport, Error> {
+    engine.backup(&BackupRequest { folder, previous: None }, &mut |_| ())
+}
+
+/// Two resources are always changed together, and their texts say in which round.
+fn put_pair(engine: &Engine, round: usize) {
+    use pressmark_index::mutation::Mutation;
+    let body = format!("{round} {}", "x".repeat(3_000));
+    let pair = ["docs://h/one", "docs://h/two"]
+        .map(|uri| Mutation::Put(Box::new(text("docs", uri, &body))));
+    engine.commit(pair.into()).unwrap();
+}
+
+#[test]
+fn a_copy_made_while_the_store_changes_holds_one_state() {
+    let (folder, engine) = engine();
+    let done = AtomicBool::new(false);
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut round = 0;
+            while !done.load(Ordering::Relaxed) {
+                put_pair(&engine, round);
+                round += 1;
+            }
+        });
+        while engine.log_range().newest < 100 {
+            std::thread::yield_now();
+        }
+        let report = back_up(&engine, &folder.path().join("copy"));
+        done.store(true, Ordering::Relaxed);
+        report.unwrap()
+    });
+    assert!(report.sequence >= 100 && report.bytes_shared > 0, "{report:?}");
+
+    let restored = folder.path().join("restored");
+    let put_back = backup::restore(&folder.path().join("copy"), &restored, &mut |_| ()).unwrap();
+    assert_eq!(put_back.sequence, report.sequence);
+    let copy = open(&restored);
+    assert!(copy.log_range().newest >= report.sequence);
+    assert_eq!(read_text(&copy, "docs://h/one"), read_text(&copy, "docs://h/two"));
+    check_clean(&copy);
+    assert_eq!(list_all(&copy, &Access::anonymous(), 10).len(), 2);
+    // The store and its copies go their own ways.
+    put_pair(&copy, 1_000_000);
+    assert!(!read_text(&engine, "docs://h/one").starts_with("1000000"));
+    put_pair(&engine, 2_000_000);
+    assert!(read_text(&copy, "docs://h/one").starts_with("1000000"));
+    check_clean(&engine);
+    let names: Vec<_> = std::fs::read_dir(folder.path().join("data")).unwrap().collect();
+    assert!(names.iter().all(|name| !format!("{name:?}").contains("backup-links")), "{names:?}");
+}
+
+#[test]
+fn progress_ends_with_everything() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let mut last = Progress::default();
+    let request = BackupRequest { folder: &folder.path().join("copy"), previous: None };
+    let report = engine
+        .backup(&request, &mut |progress| {
+            assert!(progress.bytes_done >= last.bytes_done);
+            last = progress;
+        })
+        .unwrap();
+    assert_eq!(last.bytes_done, last.bytes_total);
+    assert_eq!(last.bytes_done, report.bytes_shared + report.bytes_copied);
+}
+
+#[test]
+fn a_folder_that_holds_something_is_left_alone() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let copy = folder.path().join("copy");
+    std::fs::create_dir(&copy).unwrap();
+    back_up(&engine, &copy).unwrap();
+    let message = check_error(back_up(&engine, &copy), ErrorKind::Conflict);
+    assert!(message.contains("not empty"), "{message}");
+    let message = check_error(backup::restore(&copy, &copy, &mut |_| ()), ErrorKind::Conflict);
+    assert!(message.contains("not empty"), "{message}");
+    check_error(back_up(&engine, Path::new("/")), ErrorKind::Conflict);
+}
+
+#[test]
+fn a_copy_that_lacks_something_is_refused() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let target = folder.path().join("restored");
+    let check = |name: &str, damage: &dyn Fn(&Path), wanted: &str| {
+        let copy = folder.path().join(name);
+        back_up(&engine, &copy).unwrap();
+        damage(&copy);
+        let message = check_error(backup::restore(&copy, &target, &mut |_| ()), ErrorKind::Corrupt);
+        assert!(message.contains(wanted), "{message}");
+        assert!(!target.exists() && !folder.path().join("restored.partial").exists());
+    };
+    check("a", &|copy| std::fs::remove_file(copy.join("BACKUP")).unwrap(), "no complete backup");
+    check(
+        "b",
+        &|copy| std::fs::remove_file(copy.join("store/CURRENT")).unwrap(),
+        "CURRENT is missing",
+    );
+    check(
+        "c",
+        &|copy| std::fs::write(copy.join("store/CURRENT"), "x").unwrap(),
+        "1 bytes instead of",
+    );
+    check(
+        "d",
+        &|copy| std::fs::write(copy.join("BACKUP"), "pressmark backup 9\n").unwrap(),
+        "another",
+    );
+    // What is derived is made anew.
+    let copy = folder.path().join("e");
+    back_up(&engine, &copy).unwrap();
+    let _ = std::fs::remove_dir_all(copy.join("completion"));
+    backup::restore(&copy, &target, &mut |_| ()).unwrap();
+    check_clean(&open(&target));
+}
