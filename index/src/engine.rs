@@ -18,26 +18,21 @@ use crate::format;
 use crate::hot_values::HotValues;
 use crate::list::{ListPage, PageBounds, SpacePage};
 use crate::lock::DataDirLock;
-use crate::mutation::{Applied, Change, Mutation};
-use crate::prepare;
+use crate::mutation::Change;
 use crate::read::{ReadOutcome, ReadRequest};
 use crate::recovery::Recovery;
 use crate::remove_space::finish_removals;
 use crate::resource::UnixMillis;
-use crate::resource_uri;
 use crate::shared::Shared;
 use crate::space::{SpaceId, SpaceSettings};
-use crate::store::key;
 use crate::store::value::read_visibility;
 use crate::store::{Cf, Opened, Store};
 use crate::stored::{ScanPage, ScanRequest, StoredResource};
 use crate::verify::{self, VerifyReport};
-use crate::writer::{Done, Durability, Prepared, Work, Writer};
+use crate::writer::{Done, Durability, Work, Writer};
 
+pub use crate::commit::{COMMIT_MUTATIONS_MAX, Committed, PendingCommit, PreparedCommit};
 pub use crate::format::FORMAT_VERSION;
-
-/// One commit carries at most this many mutations.
-pub const COMMIT_MUTATIONS_MAX: usize = 100_000;
 
 /// How the engine is opened.
 #[derive(Debug, Clone)]
@@ -61,9 +56,9 @@ pub struct EngineOptions {
 /// An open store. All methods are synchronous and may be called from many threads at once.
 pub struct Engine {
     // The writer's threads end before the store closes and the lock is given up: fields drop in this order.
-    writer: Writer,
+    pub(crate) writer: Writer,
     _upkeep: Upkeep,
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     secret: [u8; SECRET_BYTES],
     data_dir: PathBuf,
     _lock: DataDirLock,
@@ -97,20 +92,6 @@ pub struct Stats {
     pub hot_values: (u64, usize),
     /// Figures of the completion indexes.
     pub completion: CompletionStats,
-}
-
-/// What a commit with an idempotency key came to.
-#[derive(Debug)]
-pub enum Committed {
-    /// It was applied: one result for each mutation.
-    Now(Vec<Result<Applied>>),
-    /// The key was seen before; nothing was done. That commit made the changes after `before` up to `last`.
-    Before {
-        /// The last sequence number before that commit.
-        before: u64,
-        /// Its last sequence number.
-        last: u64,
-    },
 }
 
 impl Engine {
@@ -239,11 +220,11 @@ impl Engine {
     }
 
     /// Has `hook` called with the newest sequence number after each batch that is published, on the writer's thread: it
-    /// must not block, and must not call the engine's writing half. Only the first hook that is set is called.
+    /// must not block, and must not call the engine's writing half. All hooks are called, as long as the engine is open.
     ///
     /// A batch may have changed nothing but spaces; then the number is that of the batch before it.
     pub fn on_commit(&self, hook: Box<dyn Fn(u64) + Send + Sync>) {
-        self.shared.on_commit(hook);
+        self.shared.on_commit(&Arc::from(hook));
     }
 
     /// How many spaces complete nothing yet, because their index is being made.
@@ -263,71 +244,6 @@ impl Engine {
             sequence,
             count_max,
         )
-    }
-
-    /// What the source's original looked like when the resource was written; `None`: it is not from there.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Io`.
-    pub fn source_fingerprint(&self, source_id: u64, uri: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self
-            .shared
-            .store()
-            .get(Cf::Sources, &key::source(source_id, uri))?
-            .map(|value| value.to_vec()))
-    }
-
-    /// Calls `visit` with each URI that came from a source, in byte order.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Io`, and what `visit` returns.
-    pub fn each_of_source(
-        &self,
-        source_id: u64,
-        visit: impl FnMut(&str) -> Result<()>,
-    ) -> Result<()> {
-        self.each_of_source_beneath(source_id, "", visit)
-    }
-
-    /// The same for the URIs that begin with `uri_prefix`.
-    ///
-    /// # Errors
-    /// As [`Engine::each_of_source`].
-    pub fn each_of_source_beneath(
-        &self,
-        source_id: u64,
-        uri_prefix: &str,
-        mut visit: impl FnMut(&str) -> Result<()>,
-    ) -> Result<()> {
-        let store = self.shared.store();
-        let view = store.view();
-        let prefix = key::source(source_id, uri_prefix);
-        let mut scan = view.scan(Cf::Sources, &prefix, &prefix)?;
-        while let Some((source_key, _)) = scan.item()? {
-            visit(key::decode_source(source_key)?.1)?;
-            scan.advance();
-        }
-        Ok(())
-    }
-
-    /// The ids of all sources that resources came from.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Io`.
-    pub fn source_ids(&self) -> Result<Vec<u64>> {
-        let store = self.shared.store();
-        let view = store.view();
-        let mut scan = view.scan(Cf::Sources, b"", b"")?;
-        let mut ids = Vec::new();
-        while let Some((source_key, _)) = scan.item()? {
-            let (id, _) = key::decode_source(source_key)?;
-            ids.push(id);
-            match key::after_prefix(&key::source(id, "")) {
-                Some(next) => scan.seek(&next),
-                None => break,
-            }
-        }
-        Ok(ids)
     }
 
     /// The space of a stored resource; `None` when there is no resource with exactly this URI.
@@ -361,54 +277,6 @@ impl Engine {
         match self.writer.submit(Work::RemoveSpace(name.to_owned()))? {
             Done::Removed(count) => Ok(count),
             Done::Mutations(_) | Done::Replayed { .. } | Done::Space(_) => Err(mixed_up()),
-        }
-    }
-
-    /// Applies mutations in their order, all in one batch; returns when they are durable. One that is
-    /// refused leaves no trace and does not keep the others out.
-    ///
-    /// # Errors
-    /// `LimitExceeded` for too many at once, `Poisoned` while writes are refused, `Corrupt`: then none of them was
-    /// applied. `Io`: the write failed; whether the mutations are in the store shows when writing works again. Send
-    /// them again then: what is there already stays as it is.
-    pub fn commit(&self, mutations: Vec<Mutation>) -> Result<Vec<Result<Applied>>> {
-        match self.submit(mutations, None)? {
-            Committed::Now(results) => Ok(results),
-            Committed::Before { .. } => Err(mixed_up()),
-        }
-    }
-
-    /// The same, but at most once for each key, however often it is sent.
-    ///
-    /// # Errors
-    /// As [`Engine::commit`].
-    pub fn commit_once(
-        &self,
-        idempotency_key: &[u8],
-        mutations: Vec<Mutation>,
-    ) -> Result<Committed> {
-        self.submit(mutations, Some(idempotency_key.to_vec()))
-    }
-
-    fn submit(
-        &self,
-        mutations: Vec<Mutation>,
-        idempotency_key: Option<Vec<u8>>,
-    ) -> Result<Committed> {
-        if mutations.len() > COMMIT_MUTATIONS_MAX {
-            return Err(Error::new(
-                ErrorKind::LimitExceeded,
-                "commit",
-                format!("{} mutations at once; at most {COMMIT_MUTATIONS_MAX}", mutations.len()),
-            ));
-        }
-        let catalog = self.shared.catalog();
-        let mutations =
-            mutations.into_iter().map(|mutation| prepare_one(&catalog, mutation)).collect();
-        match self.writer.submit(Work::Mutations { mutations, idempotency_key })? {
-            Done::Mutations(results) => Ok(Committed::Now(results)),
-            Done::Replayed { before, last } => Ok(Committed::Before { before, last }),
-            Done::Space(_) | Done::Removed(_) => Err(mixed_up()),
         }
     }
 
@@ -496,21 +364,6 @@ impl Engine {
     }
 }
 
-fn prepare_one(catalog: &SpaceCatalog, mutation: Mutation) -> Prepared {
-    let prepared = match mutation {
-        Mutation::Put(resource) => {
-            prepare::prepare(catalog, &resource).map(|put| Prepared::Put(Box::new(put)))
-        }
-        Mutation::Delete { uri } => {
-            resource_uri::normalise(&uri).map(|uri| Prepared::Delete(uri.into_owned()))
-        }
-        Mutation::IfVersion { expected, then } => {
-            Ok(Prepared::IfVersion(expected, Box::new(prepare_one(catalog, *then))))
-        }
-    };
-    prepared.unwrap_or_else(Prepared::Refused)
-}
-
-fn mixed_up() -> Error {
+pub(crate) fn mixed_up() -> Error {
     Error::new(ErrorKind::Closed, "store", "the writer answered another question")
 }

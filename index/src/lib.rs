@@ -72,6 +72,9 @@ pub mod change_log;
 pub mod verify;
 pub mod writer;
 
+mod commit;
+mod source_index;
+
 mod acl;
 mod apply;
 mod cursor;

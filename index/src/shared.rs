@@ -1,7 +1,7 @@
 //! What readers and the writer share: the store and the state that is valid with it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -31,11 +31,11 @@ pub(crate) struct Shared {
     refusal: Mutex<Option<Refusal>>,
     closed: Mutex<bool>,
     closing: Condvar,
-    commit_hook: OnceLock<CommitHook>,
+    commit_hooks: ArcSwap<Vec<CommitHook>>,
 }
 
 /// Told the newest sequence number after each batch that was published, on the writer's thread.
-pub(crate) type CommitHook = Box<dyn Fn(u64) + Send + Sync>;
+pub(crate) type CommitHook = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// Why writes are refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Shared {
             refusal: Mutex::new(None),
             closed: Mutex::new(false),
             closing: Condvar::new(),
-            commit_hook: OnceLock::new(),
+            commit_hooks: ArcSwap::default(),
         };
         shared.publish(&mut state);
         Ok((shared, state))
@@ -147,16 +147,19 @@ impl Shared {
         Ok(())
     }
 
-    /// Who is told of commits from now on; only the first one that is set.
-    pub(crate) fn on_commit(&self, hook: CommitHook) {
-        let _second = self.commit_hook.set(hook);
+    /// Who is told of commits from now on, too.
+    pub(crate) fn on_commit(&self, hook: &CommitHook) {
+        self.commit_hooks.rcu(|hooks| {
+            let mut hooks = hooks.to_vec();
+            hooks.push(Arc::clone(hook));
+            hooks
+        });
     }
 
     /// After all else: whoever reads when told must find the new state, in the cache as well.
     fn tell_of_commit(&self) {
-        if let Some(hook) = self.commit_hook.get() {
-            hook(self.newest.load(Ordering::Acquire));
-        }
+        let newest = self.newest.load(Ordering::Acquire);
+        self.commit_hooks.load().iter().for_each(|hook| hook(newest));
     }
 
     pub(crate) fn catalog(&self) -> Arc<SpaceCatalog> {

@@ -95,6 +95,11 @@ impl Writer {
 
     /// Submits work and waits until it is durable.
     pub(crate) fn submit(&self, work: Work) -> Result<Done> {
+        self.begin(work)?.wait()
+    }
+
+    /// Submits work; the writer takes it in this order.
+    pub(crate) fn begin(&self, work: Work) -> Result<Pending> {
         let (reply, answer) = sync_channel(1);
         let queue = self.queue.as_ref().ok_or_else(closed)?;
         match queue.try_send(Submission { work, reply }) {
@@ -102,7 +107,16 @@ impl Writer {
             Err(TrySendError::Full(submission)) => queue.send(submission).map_err(|_| closed())?,
             Err(TrySendError::Disconnected(_)) => return Err(closed()),
         }
-        answer.recv().map_err(|_| closed())?
+        Ok(Pending(answer))
+    }
+}
+
+/// Work that was submitted.
+pub(crate) struct Pending(Receiver<Result<Done>>);
+
+impl Pending {
+    pub(crate) fn wait(self) -> Result<Done> {
+        self.0.recv().map_err(|_| closed())?
     }
 }
 
