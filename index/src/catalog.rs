@@ -205,6 +205,17 @@ impl SpaceCatalog {
         self.spaces.iter().find(|space| space.settings.name == name)
     }
 
+    /// The same, where there must be one.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn named(&self, name: &str) -> Result<&Arc<Space>> {
+        self.by_name(name).ok_or_else(|| {
+            let detail = "there is no such space; `pressmark space list` shows them";
+            Error::new(ErrorKind::NotFound, format!("space `{name}`"), detail)
+        })
+    }
+
     /// The spaces whose template matches, the most specific first.
     pub fn matches<'a>(
         &'a self,

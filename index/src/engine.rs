@@ -227,6 +227,16 @@ impl Engine {
         self.shared.on_commit(&Arc::from(hook));
     }
 
+    /// Has the completion index of a space, or of all spaces, made anew in the background; returns how many those are.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no space of this name.
+    pub fn remake_completion(&self, space: Option<&str>) -> Result<usize> {
+        let spaces = self.spaces();
+        let id = space.map(|name| spaces.named(name).map(|space| space.id)).transpose()?;
+        Ok(self.shared.completions.remake(id))
+    }
+
     /// How many spaces complete nothing yet, because their index is being made.
     pub fn spaces_without_completion(&self) -> usize {
         self.shared.completions.spaces_behind()

@@ -77,7 +77,7 @@ impl Error {
     }
 
     /// The error with the fault that caused it: RocksDB's text names the file.
-    pub(crate) fn with_cause(&self) -> String {
+    pub fn with_cause(&self) -> String {
         match &self.source {
             Some(source) => format!("{self}: {source}"),
             None => self.to_string(),

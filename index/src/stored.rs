@@ -1,7 +1,7 @@
 //! Resources given back as they were put: for the operator, whoever may see them.
 
 use crate::access::Access;
-use crate::catalog::{Space, SpaceCatalog};
+use crate::catalog::SpaceCatalog;
 use crate::contents_fragment::descriptor::Descriptor;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
@@ -71,10 +71,7 @@ impl Shared {
         let store = self.store();
         let view = store.view();
         let catalog = self.catalog();
-        let space = match request.space {
-            Some(name) => Some(space_named(&catalog, name)?),
-            None => None,
-        };
+        let space = request.space.map(|name| catalog.named(name)).transpose()?;
         let literal = space.map_or("", |space| space.matcher.literal_prefix());
         let Some(prefix) = narrower(literal, request.uri_prefix) else {
             return Ok(ScanPage { resources: Vec::new(), after_uri: None });
@@ -158,16 +155,6 @@ impl Shared {
                 source: head.source,
             },
         })
-    }
-}
-
-fn space_named<'c>(catalog: &'c SpaceCatalog, name: &str) -> Result<&'c Space> {
-    match catalog.by_name(name) {
-        Some(space) => Ok(space),
-        None => {
-            let detail = "there is no such space; `pressmark space list` shows those there are";
-            Err(Error::new(ErrorKind::NotFound, format!("space `{name}`"), detail))
-        }
     }
 }
 

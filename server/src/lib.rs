@@ -35,5 +35,7 @@ pub mod loading;
 pub mod sources;
 pub mod watch;
 
+pub mod admin;
+
 pub mod app;
 pub mod cli;

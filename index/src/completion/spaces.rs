@@ -304,6 +304,14 @@ impl Completions {
         index.publish(&stack);
     }
 
+    /// Has the index of one space, or all of them, made anew; returns how many.
+    pub(crate) fn remake(&self, space: Option<SpaceId>) -> usize {
+        let wanted = self.all().into_iter().filter(|index| space.is_none_or(|id| id == index.id));
+        let count = wanted.map(|index| self.distrust(&index)).count();
+        self.wake();
+        count
+    }
+
     /// The store was opened anew: what it holds beyond the layers, or no longer holds, is found in the change log.
     pub(crate) fn store_was_replaced(&self, newest: u64) {
         for index in self.all() {

@@ -32,7 +32,7 @@ enum Theme {
 const ICON_SCHEMES: [&str; 3] = ["https:", "http:", "data:"];
 
 /// `icons`, in the form of the schema.
-pub(super) fn icons(raw: &RawValue) -> Result<RawJson, RecordError> {
+pub(crate) fn icons(raw: &RawValue) -> Result<RawJson, RecordError> {
     let icons: Vec<Icon> = match serde_json::from_str(raw.get()) {
         Ok(icons) => icons,
         Err(error) => {
@@ -51,7 +51,7 @@ pub(super) fn icons(raw: &RawValue) -> Result<RawJson, RecordError> {
 
 /// `_meta`: an object whose keys are of the form that the specification wants (basic, general fields), and neither
 /// its own nor ours.
-pub(super) fn meta(raw: &RawValue, field: &str) -> Result<RawJson, RecordError> {
+pub(crate) fn meta(raw: &RawValue, field: &str) -> Result<RawJson, RecordError> {
     let value: Value = match serde_json::from_str(raw.get()) {
         Ok(value) => value,
         Err(error) => return wrong(field, text(&error)),

@@ -9,7 +9,7 @@
 
 pub mod format;
 pub mod input;
-mod json_fields;
+pub(crate) mod json_fields;
 
 mod lines;
 

@@ -1,0 +1,123 @@
+//! The admin plane: gRPC for the operator, on a listener of its own. Messages and services are those of `proto/`; each
+//! file here is one service, and does what the engine is asked for on a blocking thread.
+
+mod blocking;
+mod changes;
+mod convert;
+mod health;
+mod ingest;
+mod operations;
+mod resources;
+mod spaces;
+mod status;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pressmark_index::engine::Engine;
+use pressmark_index::error::Error;
+use pressmark_proto::FILE_DESCRIPTOR_SET;
+use pressmark_proto::v1::changes_service_server::ChangesServiceServer;
+use pressmark_proto::v1::ingest_service_server::IngestServiceServer;
+use pressmark_proto::v1::operations_service_server::OperationsServiceServer;
+use pressmark_proto::v1::resources_service_server::ResourcesServiceServer;
+use pressmark_proto::v1::spaces_service_server::SpacesServiceServer;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::Status;
+use tonic::service::Routes;
+use tonic::transport::Server;
+
+use self::blocking::Blocking;
+use crate::shutdown::Shutdown;
+
+/// Bytes of a message that is sent to us: a batch of mutations and what surrounds it.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 36 * 1024 * 1024;
+/// Calls that may wait for the store at a time, streams included.
+const BLOCKING_THREADS_MAX: usize = 8;
+/// Calls of one connection at a time.
+const CALLS_PER_CONNECTION_MAX: usize = 64;
+/// A connection that does not answer a ping within this time is closed.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// What every service works with.
+#[derive(Clone)]
+struct Plane {
+    engine: Arc<Engine>,
+    blocking: Blocking,
+    /// The newest sequence number; changes with each commit.
+    newest: watch::Receiver<u64>,
+    shutdown: Shutdown,
+}
+
+/// Serves the plane until the shutdown begins; streams end then.
+///
+/// # Errors
+/// What broke the listener.
+pub async fn serve(
+    listener: TcpListener,
+    engine: Arc<Engine>,
+    shutdown: Shutdown,
+) -> io::Result<()> {
+    let ends = shutdown.clone();
+    let routes = routes(engine, shutdown).map_err(io::Error::other)?;
+    Server::builder()
+        .concurrency_limit_per_connection(CALLS_PER_CONNECTION_MAX)
+        .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .add_routes(routes)
+        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move {
+            ends.begun().await;
+        })
+        .await
+        .map_err(io::Error::other)
+}
+
+fn routes(
+    engine: Arc<Engine>,
+    shutdown: Shutdown,
+) -> Result<Routes, tonic_reflection::server::Error> {
+    let (sender, newest) = watch::channel(engine.log_range().newest);
+    engine.on_commit(Box::new(move |newest| {
+        sender.send_replace(newest);
+    }));
+    let plane = Plane { engine, blocking: Blocking::new(BLOCKING_THREADS_MAX), newest, shutdown };
+    let ingest =
+        IngestServiceServer::new(plane.clone()).max_decoding_message_size(MESSAGE_BYTES_MAX);
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    Ok(Routes::default()
+        .add_service(health::service(&plane))
+        .add_service(reflection().build_v1()?)
+        // What older clients ask for.
+        .add_service(reflection().build_v1alpha()?)
+        .add_service(SpacesServiceServer::new(plane.clone()))
+        .add_service(ingest)
+        .add_service(ResourcesServiceServer::new(plane.clone()))
+        .add_service(ChangesServiceServer::new(plane.clone()))
+        .add_service(OperationsServiceServer::new(plane)))
+}
+
+// === impl Plane ===
+
+impl Plane {
+    /// Does something with the engine where blocking is allowed.
+    async fn with_engine<T, F>(&self, work: F) -> Result<T, Status>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
+    {
+        let engine = Arc::clone(&self.engine);
+        self.blocking.run(move || work(&engine)).await?.map_err(|error| status::of(&error))
+    }
+
+    /// The end of the process, as a stream's client hears of it.
+    async fn closing(&self) -> Status {
+        self.shutdown.begun().await;
+        Status::unavailable("the server is shutting down: connect again")
+    }
+}
