@@ -10,6 +10,7 @@ use pressmark_index::engine::Engine;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
+use crate::admin;
 use crate::config::ServerConfig;
 use crate::engine_pool::{EnginePool, EnginePoolConfig};
 use crate::limits::{Admission, ByteBudget};
@@ -133,6 +134,16 @@ impl App {
             shutdown: self.shutdown.clone(),
         };
         http::serve(listener, Arc::new(server)).await;
+    }
+
+    /// Serves the admin plane until the shutdown begins.
+    pub fn serve_admin(&self, listener: TcpListener) {
+        let plane = admin::serve(listener, Arc::clone(self.mcp.engine()), self.shutdown.clone());
+        self.shutdown.tasks().spawn(async move {
+            if let Err(error) = plane.await {
+                tracing::error!("the admin plane has ended: {error}");
+            }
+        });
     }
 
     /// Serves the one client on stdin and stdout until its input ends or the shutdown begins.

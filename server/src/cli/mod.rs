@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::parse_address;
+use crate::config::{AdminListen, parse_address, parse_admin_listen};
 use crate::telemetry::{self, LogFormat, TelemetryConfig};
 
 /// Some records or checks failed; the rest was done.
@@ -91,6 +91,9 @@ enum Command {
         /// Address of the MCP endpoint (127.0.0.1:7411 when neither this nor the configuration says it)
         #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
         listen: Option<SocketAddr>,
+        /// Address of the admin plane, on loopback, or `off` (127.0.0.1:7412 when neither this nor the configuration says it)
+        #[arg(long, value_name = "ADDRESS", value_parser = parse_admin_listen)]
+        admin_listen: Option<AdminListen>,
     },
     /// Serve MCP over stdin and stdout, for hosts that start their servers
     Stdio {
@@ -182,7 +185,9 @@ fn printed(result: std::io::Result<()>) -> Result<(), Failure> {
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     let common = &cli.common;
     match &cli.command {
-        Command::Serve { paths, listen } => Ok(serve::http(common, paths, *listen)?),
+        Command::Serve { paths, listen, admin_listen } => {
+            Ok(serve::http(common, paths, *listen, *admin_listen)?)
+        }
         Command::Stdio { paths } => Ok(stdio::stdio(common, paths)?),
         Command::Load(arguments) => Ok(load::run(common, arguments)?),
         Command::Read { uri } => inspect::read(common, uri),

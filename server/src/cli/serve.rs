@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use super::open::{Setup, open_to_serve, setup};
 use super::{Common, chain, descriptors, say, try_lines};
 use crate::app::App;
-use crate::config;
+use crate::config::{self, AdminListen};
 use crate::sharing::{Hello, Socket};
 use crate::shutdown::{Drained, Shutdown};
 use crate::sources::FolderSource;
@@ -27,6 +27,7 @@ pub(super) fn http(
     common: &Common,
     paths: &[PathBuf],
     listen: Option<SocketAddr>,
+    admin_listen: Option<AdminListen>,
 ) -> Result<ExitCode, String> {
     let setup = setup(common, paths)?;
     let server = &setup.config.server;
@@ -40,16 +41,41 @@ pub(super) fn http(
         let listener =
             TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
         let bound = listener.local_addr().map_err(|error| error.to_string())?;
+        let admin = bind_admin(admin_listen.unwrap_or(server.admin_listen)).await?;
         let engine = open_to_serve(&setup, "serve")?;
         let app = App::new(Arc::clone(&engine), setup.config.server.clone());
         end_on_signals(&app.shutdown)?;
         share(&setup, &app);
         say(&format!("pressmark: data in {}", setup.data_dir.display()));
         say(&format!("pressmark: serving MCP at http://{bound}/mcp"));
+        if let Some(admin) = admin {
+            let bound = admin.local_addr().map_err(|error| error.to_string())?;
+            say(&format!("pressmark: admin plane at http://{bound}"));
+            app.serve_admin(admin);
+        }
         let indexing = index_in_background(&setup, &engine, &app, Some(bound));
         app.serve_http(listener).await;
         finish(&app, indexing).await
     })
+}
+
+/// The admin plane's listener. An address that nobody has asked for may be taken by another server: then there is none.
+async fn bind_admin(listen: AdminListen) -> Result<Option<TcpListener>, String> {
+    let (address, is_asked_for) = match listen {
+        AdminListen::Off => return Ok(None),
+        AdminListen::Default => (AdminListen::DEFAULT_ADDRESS, false),
+        AdminListen::At(address) => (address, true),
+    };
+    match TcpListener::bind(address).await {
+        Ok(listener) => Ok(Some(listener)),
+        Err(error) if is_asked_for => Err(format!("admin plane: {address}: {error}")),
+        Err(error) => {
+            say(&format!(
+                "pressmark: no admin plane: {address}: {error}; `--admin-listen` gives it another address"
+            ));
+            Ok(None)
+        }
+    }
 }
 
 pub(super) fn runtime() -> Result<Runtime, String> {

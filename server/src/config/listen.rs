@@ -5,8 +5,34 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 pub(super) const LISTEN_DEFAULT: SocketAddr =
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7411);
 
-pub(super) const ADMIN_LISTEN_DEFAULT: SocketAddr =
-    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7412);
+/// Where the admin plane listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdminListen {
+    /// At [`AdminListen::DEFAULT_ADDRESS`], unless another server has it.
+    Default,
+    /// At an address of loopback.
+    At(SocketAddr),
+    /// Nowhere.
+    Off,
+}
+
+impl AdminListen {
+    /// Where it is when nobody says it.
+    pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7412);
+}
+
+/// An address of loopback with a port, or `off`.
+///
+/// # Errors
+///
+/// The reason, with the way out.
+pub fn parse_admin_listen(text: &str) -> Result<AdminListen, String> {
+    if text == "off" {
+        return Ok(AdminListen::Off);
+    }
+    let address = parse_address(text)?;
+    check_admin_listen(address).map(|()| AdminListen::At(address))
+}
 
 /// An address with a port. Names are not looked up: what they mean could change, `localhost` apart.
 ///
@@ -43,7 +69,7 @@ pub fn check_listen(address: SocketAddr, unsafe_listen_without_auth: bool) -> Re
 /// # Errors
 ///
 /// The reason: the address is beyond loopback, where anyone could write.
-pub fn check_admin_listen(address: SocketAddr) -> Result<(), String> {
+fn check_admin_listen(address: SocketAddr) -> Result<(), String> {
     if address.ip().to_canonical().is_loopback() {
         return Ok(());
     }

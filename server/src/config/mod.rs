@@ -25,7 +25,7 @@ use crate::sources::FolderSource;
 
 pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
 pub use error::ConfigError;
-pub use listen::{check_admin_listen, check_listen, parse_address};
+pub use listen::{AdminListen, check_listen, parse_address, parse_admin_listen};
 pub(crate) use validate::column_target;
 
 /// More than a model makes, less than a loop that went wrong.
@@ -52,8 +52,8 @@ pub struct Config {
 pub struct ServerConfig {
     /// Address of the MCP endpoint.
     pub listen: SocketAddr,
-    /// Address of the admin plane; always loopback.
-    pub admin_listen: SocketAddr,
+    /// Where the admin plane listens.
+    pub admin_listen: AdminListen,
     /// Host names, in lower case, that requests may name besides loopback ones.
     pub allowed_hosts: Vec<String>,
     /// Whether `listen` may be beyond loopback although callers are not authenticated.
@@ -197,7 +197,7 @@ impl Default for Config {
         Self {
             server: ServerConfig {
                 listen: listen::LISTEN_DEFAULT,
-                admin_listen: listen::ADMIN_LISTEN_DEFAULT,
+                admin_listen: AdminListen::Default,
                 allowed_hosts: Vec::new(),
                 unsafe_listen_without_auth: false,
                 body_bytes_max: 4 * quantity::MIB,

@@ -8,7 +8,7 @@ use pressmark_index::space::{AliasClash, CacheScope, ListMode, SpaceSettings};
 use toml::Spanned;
 
 use super::error::Fault;
-use super::listen::{check_admin_listen, check_listen, parse_address};
+use super::listen::{check_listen, parse_address, parse_admin_listen};
 use super::quantity::{parse_bytes, parse_duration};
 use super::raw::{
     RawBytes, RawConfig, RawCount, RawDuration, RawServer, RawSource, RawSpace, RawStorage,
@@ -47,8 +47,7 @@ fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Faul
         check_listen(address, server.unsafe_listen_without_auth).map(|()| address)
     })?;
     set("server.admin_listen", raw.admin_listen, &mut server.admin_listen, |text| {
-        let address = parse_address(&text)?;
-        check_admin_listen(address).map(|()| address)
+        parse_admin_listen(&text)
     })?;
     for host in raw.allowed_hosts.unwrap_or_default() {
         server.allowed_hosts.push(value("server.allowed_hosts", host, |text| host_name(&text))?);

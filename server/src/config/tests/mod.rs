@@ -30,7 +30,9 @@ fn the_values_of_the_example() {
     expect![[r#"
         ServerConfig {
             listen: 0.0.0.0:8080,
-            admin_listen: 127.0.0.1:8081,
+            admin_listen: At(
+                127.0.0.1:8081,
+            ),
             allowed_hosts: [
                 "docs.example.com",
                 "docs.example.com:8443",

@@ -1,0 +1,126 @@
+//! The admin plane through its own clients: every service, over a real connection.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+mod changes;
+mod ingest;
+mod operations;
+mod resources;
+mod spaces;
+mod standard;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pressmark::admin;
+use pressmark::shutdown::Shutdown;
+use pressmark_index::engine::{Engine, EngineOptions};
+use pressmark_index::writer::Durability;
+use pressmark_proto::v1;
+use pressmark_proto::v1::changes_service_client::ChangesServiceClient;
+use pressmark_proto::v1::ingest_service_client::IngestServiceClient;
+use pressmark_proto::v1::operations_service_client::OperationsServiceClient;
+use pressmark_proto::v1::resources_service_client::ResourcesServiceClient;
+use pressmark_proto::v1::spaces_service_client::SpacesServiceClient;
+use tokio::net::TcpListener;
+use tonic::transport::Channel;
+
+/// A plane in front of a new store with one space, `docs`.
+struct Plane {
+    folder: tempfile::TempDir,
+    engine: Arc<Engine>,
+    shutdown: Shutdown,
+    channel: Channel,
+}
+
+fn options() -> EngineOptions {
+    EngineOptions {
+        block_cache_bytes: 16 << 20,
+        hot_cache_bytes: 1 << 20,
+        completion_memory_entries: 128 * 1_024,
+        durability: Durability::Sync,
+        change_log_retention: Duration::from_secs(3600),
+        owner: "a test".into(),
+    }
+}
+
+impl Plane {
+    async fn start() -> Plane {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Arc::new(Engine::open(&folder.path().join("data"), &options()).unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let shutdown = Shutdown::new();
+        let plane = admin::serve(listener, Arc::clone(&engine), shutdown.clone());
+        tokio::spawn(async move { plane.await.unwrap() });
+        let channel = Channel::from_shared(address).unwrap().connect().await.unwrap();
+        let plane = Plane { folder, engine, shutdown, channel };
+        let space = v1::Space {
+            name: "docs".into(),
+            uri_template: "docs://h/{+path}".into(),
+            ..v1::Space::default()
+        };
+        plane.spaces().put_space(v1::PutSpaceRequest { space: Some(space) }).await.unwrap();
+        plane
+    }
+
+    fn spaces(&self) -> SpacesServiceClient<Channel> {
+        SpacesServiceClient::new(self.channel.clone())
+    }
+
+    fn ingest(&self) -> IngestServiceClient<Channel> {
+        IngestServiceClient::new(self.channel.clone())
+    }
+
+    fn resources(&self) -> ResourcesServiceClient<Channel> {
+        ResourcesServiceClient::new(self.channel.clone())
+    }
+
+    fn changes(&self) -> ChangesServiceClient<Channel> {
+        ChangesServiceClient::new(self.channel.clone())
+    }
+
+    fn operations(&self) -> OperationsServiceClient<Channel> {
+        OperationsServiceClient::new(self.channel.clone())
+    }
+
+    /// Sends batches and returns their acknowledgements.
+    async fn send(&self, batches: Vec<v1::IngestRequest>) -> Vec<v1::IngestResponse> {
+        let sent = self.ingest().ingest(tokio_stream::iter(batches)).await.unwrap();
+        let mut stream = sent.into_inner();
+        let mut all = Vec::new();
+        while let Some(response) = stream.message().await.unwrap() {
+            all.push(response);
+        }
+        all
+    }
+
+    async fn put(&self, names: &[&str]) -> v1::IngestResponse {
+        let mutations = names.iter().map(|name| put(text(name, "text"))).collect();
+        self.send(vec![batch(1, mutations)]).await.remove(0)
+    }
+}
+
+fn batch(batch_id: u64, mutations: Vec<v1::Mutation>) -> v1::IngestRequest {
+    v1::IngestRequest { batch_id, mutations, idempotency_key: None }
+}
+
+fn text(name: &str, text: &str) -> v1::Resource {
+    v1::Resource {
+        space: "docs".into(),
+        uri: format!("docs://h/{name}"),
+        contents: vec![v1::Part {
+            body: Some(v1::part::Body::Text(text.into())),
+            ..v1::Part::default()
+        }],
+        ..v1::Resource::default()
+    }
+}
+
+fn put(resource: v1::Resource) -> v1::Mutation {
+    v1::Mutation { change: Some(v1::mutation::Change::Put(resource)), expected_version: None }
+}
+
+fn delete(name: &str) -> v1::Mutation {
+    let change = v1::mutation::Change::DeleteUri(format!("docs://h/{name}"));
+    v1::Mutation { change: Some(change), expected_version: None }
+}
