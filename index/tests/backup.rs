@@ -138,3 +138,28 @@ fn a_copy_that_lacks_something_is_refused() {
     backup::restore(&copy, &target, &mut |_| ()).unwrap();
     check_clean(&open(&target));
 }
+
+/// Another file system, where nothing can be shared with the store.
+const OTHER_FILE_SYSTEM: &str = "/dev/shm";
+
+#[test]
+fn a_later_copy_on_another_file_system_shares_what_has_not_changed() {
+    let (_folder, engine) = engine();
+    put_pair(&engine, 1);
+    let copies = tempfile::tempdir_in(OTHER_FILE_SYSTEM).unwrap();
+    let first = copies.path().join("first");
+    let report = back_up(&engine, &first).unwrap();
+    assert_eq!(report.bytes_shared, 0, "{report:?}");
+    put_pair(&engine, 2);
+    let later = copies.path().join("later");
+    let request = BackupRequest { folder: &later, previous: Some(&first) };
+    let report = engine.backup(&request, &mut |_| ()).unwrap();
+    assert!(report.bytes_shared > 0, "{report:?}");
+    // The earlier one is not needed for the later one.
+    std::fs::remove_dir_all(&first).unwrap();
+    let restored = copies.path().join("restored");
+    backup::restore(&later, &restored, &mut |_| ()).unwrap();
+    let copy = open(&restored);
+    assert!(read_text(&copy, "docs://h/one").starts_with("2 "));
+    check_clean(&copy);
+}

@@ -60,6 +60,10 @@ impl OperationsService for Plane {
     ) -> Result<Response<Self::BackupStream>, Status> {
         let request = request.into_inner();
         let folder = absolute("folder", &request.folder)?;
+        let previous = match request.previous.as_str() {
+            "" => None,
+            previous => Some(absolute("previous", previous)?),
+        };
         let message = |progress: Progress, report| v1::BackupResponse {
             bytes_done: progress.bytes_done,
             bytes_total: progress.bytes_total,
@@ -67,7 +71,7 @@ impl OperationsService for Plane {
         };
         let stream = self.stream(move |engine, tell| {
             let mut last = Progress::default();
-            let request = BackupRequest { folder: &folder, previous: None };
+            let request = BackupRequest { folder: &folder, previous: previous.as_deref() };
             let report = engine.backup(&request, &mut |progress| {
                 last = progress;
                 tell.progress(|| message(progress, None));

@@ -1,5 +1,6 @@
 //! The command line: what can be said, and which function does it.
 
+mod backup;
 mod complete;
 mod descriptors;
 mod inspect;
@@ -42,6 +43,12 @@ Exit codes: 0 all records are in, 1 some were refused or a file failed, 2 nothin
 const COMPLETE_EXAMPLES: &str = "Examples:
   pressmark complete pypi name req --data DIR
   pressmark complete papers name \"\" --context team=core --context year=2025 --data DIR";
+
+const BACKUP_EXAMPLES: &str = "Examples:
+  pressmark backup /backups/monday --data DIR                     of a store that no server owns
+  pressmark backup /backups/monday --admin http://127.0.0.1:7412  by the server that owns it
+  pressmark backup /backups/tuesday --previous /backups/monday --data DIR
+  pressmark restore /backups/monday --data NEW_DIR && pressmark verify --data NEW_DIR";
 
 /// Serves huge document collections to AI hosts as MCP resources.
 #[derive(Debug, Parser)]
@@ -123,6 +130,11 @@ enum Command {
     Verify,
     /// Print figures of the store
     Stats,
+    /// Make a copy of the store, also while a server serves it
+    #[command(after_help = BACKUP_EXAMPLES)]
+    Backup(backup::BackupArgs),
+    /// Put a copy in the place of the data directory, which must be empty or not there
+    Restore(backup::RestoreArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -196,6 +208,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Space { command } => space::run(common, command),
         Command::Verify => verify::run(common),
         Command::Stats => inspect::stats(common),
+        Command::Backup(arguments) => backup::backup(common, arguments),
+        Command::Restore(arguments) => backup::restore(common, arguments),
     }
 }
 
