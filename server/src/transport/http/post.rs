@@ -1,7 +1,7 @@
 //! `POST /mcp`: one body in, one answer out.
 
 use hyper::{HeaderMap, Request, StatusCode, body::Incoming, header::HeaderValue};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::{
     HttpServer, body, content,
@@ -40,11 +40,9 @@ pub(super) async fn respond(
     }
     let deadline = Instant::now() + server.config.request_timeout;
     let (head, incoming) = request.into_parts();
-    let arriving = body::arrive(incoming, &server.arrivals, &server.config);
-    let body = match timeout_at(deadline, arriving).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(unread)) => return unread.response(),
-        Err(_) => return body::Unread::TooSlow.response(),
+    let body = match body::arrive(incoming, &server.arrivals, &server.config, deadline).await {
+        Ok(body) => body,
+        Err(unread) => return unread.response(),
     };
     let Some(admitted) = server.admission.admit() else {
         return responses::fault(&Fault::overloaded());
