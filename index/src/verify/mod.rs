@@ -12,7 +12,7 @@ use crate::completion;
 use crate::contents_fragment::descriptor::Descriptor;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::content_hash;
 use crate::resource_uri;
 use crate::shared::Shared;
@@ -108,29 +108,46 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
         sourced: 0,
         unreadable: false,
     };
-    let result = check.resources(progress);
-    check.report.caught("contents", result)?;
-    type Step<'a> = fn(&mut Check<'a>) -> Result<()>;
-    let steps: [(&str, Step<'_>); 9] = [
-        ("descriptors", Check::descriptors),
-        ("list", Check::lists),
-        ("chunks", Check::chunks),
-        ("aliases", Check::aliases),
-        ("sources", Check::sources),
-        ("tombstones", Check::tombstones),
-        ("change log", Check::changes),
-        ("counters", Check::counters),
-        ("completion", Check::completion),
-    ];
-    for (place, step) in steps {
-        let result = step(&mut check);
-        check.report.caught(place, result)?;
-    }
+    // Completion is checked beside the rest: it reads the list, not the contents.
+    let completion = std::thread::scope(|scope| {
+        let completion = scope.spawn(|| {
+            let mut faults = Vec::new();
+            completion::check(shared, &mut |fault| faults.push(fault))
+                .map(|compared| (compared, faults))
+        });
+        check.store(progress)?;
+        completion.join().map_err(|_| {
+            Error::new(ErrorKind::Corrupt, "completion", "its check panicked: the log says where")
+        })
+    })?;
+    check.completion(completion)?;
     progress(check.report.resources);
     Ok(check.report)
 }
 
 impl Check<'_> {
+    /// Everything but completion.
+    fn store(&mut self, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let result = self.resources(progress);
+        self.report.caught("contents", result)?;
+        type Step<'a> = fn(&mut Check<'a>) -> Result<()>;
+        let steps: [(&str, Step<'_>); 8] = [
+            ("descriptors", Check::descriptors),
+            ("list", Check::lists),
+            ("chunks", Check::chunks),
+            ("aliases", Check::aliases),
+            ("sources", Check::sources),
+            ("tombstones", Check::tombstones),
+            ("change log", Check::changes),
+            ("counters", Check::counters),
+        ];
+        for (place, step) in steps {
+            let result = step(self);
+            self.report.caught(place, result)?;
+        }
+        Ok(())
+    }
+
     /// From the truth to what follows from it.
     fn resources(&mut self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let view = Rc::clone(&self.view);
@@ -420,16 +437,13 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The completion indexes are those that the resources make.
-    fn completion(&mut self) -> Result<()> {
-        if self.unreadable {
-            return Ok(());
-        }
-        let mut faults = Vec::new();
-        let compared = completion::check(self.shared, &mut |fault| faults.push(fault))?;
-        self.report.derived_keys += compared;
-        faults.into_iter().for_each(|fault| self.report.fault(format!("completion: {fault}")));
-        Ok(())
+    /// The completion indexes say what the list's resources come to.
+    fn completion(&mut self, checked: Result<(u64, Vec<String>)>) -> Result<()> {
+        let result = checked.map(|(compared, faults)| {
+            self.report.derived_keys += compared;
+            faults.into_iter().for_each(|fault| self.report.fault(format!("completion: {fault}")));
+        });
+        self.report.caught("completion", result)
     }
 
     fn newest(&self) -> Result<u64> {

@@ -1,6 +1,6 @@
 //! `POST /mcp`: one body in, one answer out.
 
-use hyper::{HeaderMap, Request, StatusCode, body::Incoming, header::HeaderValue};
+use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue};
 use tokio::time::Instant;
 
 use super::{
@@ -35,7 +35,8 @@ pub(super) async fn respond(
             "Content-Encoding must be identity",
         );
     }
-    if !content::accepts_json(request.headers()) && !content::accepts_events(request.headers()) {
+    let accepted = content::accepted(request.headers());
+    if !accepted.json && !accepted.events {
         return not_acceptable();
     }
     let deadline = Instant::now() + server.config.request_timeout;
@@ -50,7 +51,7 @@ pub(super) async fn respond(
     let headers = &head.headers;
     let (session, subscription) = named_session(server, headers);
     let channel = Channel::Http { headers, session, subscription: subscription.as_ref(), caller };
-    let mut response = answer(server, headers, channel, &body.bytes, deadline).await;
+    let mut response = answer(server, accepted, channel, &body.bytes, deadline).await;
     // A stream of events has bounds of its own.
     if response.body().events.is_none() {
         response.body_mut().admitted = Some(admitted);
@@ -67,18 +68,18 @@ fn not_acceptable() -> HttpResponse {
 
 async fn answer(
     server: &HttpServer,
-    headers: &HeaderMap,
+    accepted: content::Accepted,
     channel: Channel<'_>,
     body: &[u8],
     deadline: Instant,
 ) -> HttpResponse {
     let started = Instant::now();
     let step = server.pool.mcp().receive(body, channel);
-    let accepted = match step {
-        Step::Listen(_) => content::accepts_events(headers),
-        Step::Answer(_) | Step::Work(_) => content::accepts_json(headers),
+    let acceptable = match step {
+        Step::Listen(_) => accepted.events,
+        Step::Answer(_) | Step::Work(_) => accepted.json,
     };
-    if !accepted {
+    if !acceptable {
         return not_acceptable();
     }
     let answer = match step {
