@@ -8,15 +8,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::metrics::Metrics;
 
-/// Lets a bounded number of requests in.
+/// Lets a bounded number of requests in. The gauge of requests in flight is the count itself: nobody waits for room, so
+/// that a semaphore, whose permits go back under a lock, would be one more than is needed.
 pub struct Admission {
-    permits: Arc<Semaphore>,
+    requests_max: i64,
     metrics: Arc<Metrics>,
 }
 
 /// A request that was let in; dropping it makes room. It lives until its reply is written.
 pub struct Admitted {
-    _permit: OwnedSemaphorePermit,
     metrics: Arc<Metrics>,
 }
 
@@ -40,18 +40,18 @@ const UNIT_BYTES: usize = 1024;
 impl Admission {
     /// Lets `requests_in_flight_max` in at a time.
     pub fn new(requests_in_flight_max: usize, metrics: Arc<Metrics>) -> Self {
-        let permits = requests_in_flight_max.min(Semaphore::MAX_PERMITS);
-        Self { permits: Arc::new(Semaphore::new(permits)), metrics }
+        Self { requests_max: i64::try_from(requests_in_flight_max).unwrap_or(i64::MAX), metrics }
     }
 
     /// Lets one in, or counts it as shed.
     pub fn admit(&self) -> Option<Admitted> {
-        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
+        let admitted = Admitted { metrics: Arc::clone(&self.metrics) };
+        if self.metrics.requests_in_flight.inc() >= self.requests_max {
             self.metrics.requests_shed.inc();
+            // Dropping it takes it from the gauge again.
             return None;
-        };
-        self.metrics.requests_in_flight.inc();
-        Some(Admitted { _permit: permit, metrics: Arc::clone(&self.metrics) })
+        }
+        Some(admitted)
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::files;
 use super::layers::Layers;
 use super::new_layer::{FactChange, new_layer};
+use super::plan::Facts;
 use super::segment::Facet;
 use super::spaces::{Completions, SpaceIndex, Stack};
 use super::upkeep::{note, unite_some};
@@ -18,8 +19,8 @@ use crate::shared::Shared;
 use crate::space::SpaceId;
 use crate::store::codec::Reader;
 use crate::store::key::{self, meta};
-use crate::store::value::Head;
-use crate::store::{Cf, View};
+use crate::store::value::decode_list_acl;
+use crate::store::{Cf, Scan, View};
 
 /// Changes that become one layer.
 const CHANGES_PER_LAYER: usize = 64 * 1_024;
@@ -188,9 +189,9 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
         Some(value) => Reader::new(&value, "sequence number").u64()?,
         None => 0,
     };
-    let mut scan = scan_of(&view, space)?;
+    let mut listed = Listed::of(&view, space)?;
     loop {
-        let changes = next_resources(&mut scan, space)?;
+        let changes = listed.some(space)?;
         let mut stack = index.lock();
         if stack.is_removed || shared.completions.is_closing() {
             return Ok(());
@@ -215,30 +216,43 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// All resources that may belong to the space: their URIs begin with the template's literal.
-pub(super) fn scan_of<'v>(view: &'v View<'_>, space: &Space) -> Result<crate::store::Scan<'v>> {
-    let prefix = space.matcher.literal_prefix().as_bytes();
-    view.scan(Cf::Contents, prefix, prefix)
+/// The resources of a space with what completion knows of them.
+///
+/// They are read from the list, which every batch keeps in step with the contents and which is a hundredth of them.
+pub(super) struct Listed<'v> {
+    scan: Scan<'v>,
 }
 
-pub(super) fn next_resources(
-    scan: &mut crate::store::Scan<'_>,
-    space: &Space,
-) -> Result<Vec<FactChange>> {
-    let mut changes = Vec::new();
-    while changes.len() < CHANGES_PER_LAYER {
-        let Some((uri, value)) = scan.item()? else { break };
-        let head = Head::read(&mut Reader::new(value, "contents value"))?;
-        if head.space == space.id
-            && let Ok(uri) = std::str::from_utf8(uri)
-            && let Some(facts) = space.facts(uri)
+impl<'v> Listed<'v> {
+    pub(super) fn of(view: &'v View<'_>, space: &Space) -> Result<Listed<'v>> {
+        let first = key::list_of_space(space.id);
+        Ok(Listed { scan: view.pass(Cf::List, &first, &first)? })
+    }
+
+    /// The next one that the template matches; `None` at the end.
+    pub(super) fn next(&mut self, space: &Space) -> Result<Option<(Facts, Facet)>> {
+        while let Some((list_key, value)) = self.scan.item()? {
+            let entry = key::decode_list(list_key)?;
+            let facet = Facet { acl: decode_list_acl(value)?.0, priority: entry.priority };
+            let facts = space.facts(entry.uri);
+            self.scan.advance();
+            if let Some(facts) = facts {
+                return Ok(Some((facts, facet)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next ones as what came, for a layer of its own.
+    fn some(&mut self, space: &Space) -> Result<Vec<FactChange>> {
+        let mut changes = Vec::new();
+        while changes.len() < CHANGES_PER_LAYER
+            && let Some((facts, facet)) = self.next(space)?
         {
-            let facet = Facet { acl: head.acl.0, priority: head.order.priority };
             changes.push(FactChange { facts: Arc::new(facts), removed: None, added: Some(facet) });
         }
-        scan.advance();
+        Ok(changes)
     }
-    Ok(changes)
 }
 
 /// Changes by space, as a transaction collects them.

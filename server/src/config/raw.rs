@@ -106,7 +106,7 @@ pub struct RawStorage {
     pub durability: Option<Spanned<String>>,
     /// Memory for blocks of the store, in bytes. Default: `"256 MiB"`.
     pub block_cache_bytes: Option<Spanned<RawBytes>>,
-    /// Memory for resources that are read often, in bytes; 0: none. Default: `"64 MiB"`.
+    /// Memory for resources that are read often, in bytes; 0: none. Default: `"256 MiB"`.
     pub hot_cache_bytes: Option<Spanned<RawBytes>>,
     /// Memory for what is new in each space's completion index, before it goes to files, in bytes. Default: `"16 MiB"`.
     pub completion_memory_bytes: Option<Spanned<RawBytes>>,

@@ -41,16 +41,16 @@ impl PairList {
         self.targets.len() / 4
     }
 
-    pub(super) fn group_count(&self) -> usize {
+    pub(crate) fn group_count(&self) -> usize {
         (self.starts.len() / 4).saturating_sub(1)
     }
 
-    pub(super) fn context_of(&self, group: usize) -> impl Iterator<Item = u32> {
+    pub(crate) fn context_of(&self, group: usize) -> impl Iterator<Item = u32> {
         let from = group * self.width;
         (from..from + self.width).map(|at| u32_at(&self.contexts, at))
     }
 
-    pub(super) fn entries_of(&self, group: usize) -> Range<usize> {
+    pub(crate) fn entries_of(&self, group: usize) -> Range<usize> {
         let start = to_usize(u32_at(&self.starts, group));
         start..to_usize(u32_at(&self.starts, group + 1)).clamp(start, self.len().max(start))
     }
@@ -101,27 +101,6 @@ impl PairList {
     pub(super) fn own_facets(&self, entry: usize) -> Option<FacetSums> {
         let mut sums = FacetSums::new();
         self.facets.add_to(to_u32(entry), &mut sums).then_some(sums)
-    }
-
-    /// The first entry in which two lists over the same values differ.
-    pub(crate) fn difference(
-        &self,
-        other: &PairList,
-        visibility: &Visibility,
-        other_visibility: &Visibility,
-    ) -> Option<usize> {
-        if *self.contexts != *other.contexts || *self.starts != *other.starts {
-            return Some(0);
-        }
-        let acls = |list: &PairList, visibility: &Visibility, entry: usize| {
-            visibility.set(visibility.state(list.states.at(entry)).0).to_vec()
-        };
-        let is_same = |entry: &usize| {
-            self.target(*entry) == other.target(*entry)
-                && self.resource_count(*entry) == other.resource_count(*entry)
-                && acls(self, visibility, *entry) == acls(other, other_visibility, *entry)
-        };
-        (0..self.len()).find(|entry| !is_same(entry))
     }
 
     /// Entries of one group, the best target first.

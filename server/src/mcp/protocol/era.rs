@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     mirrored_headers,
-    params::{Params, RequestMeta, is_object},
+    params::{Params, is_object},
     revision::Revision,
 };
 use crate::{
@@ -64,7 +64,7 @@ pub fn of_request(
     params: &Params<'_>,
     channel: Channel<'_>,
 ) -> Result<Revision, Fault> {
-    let meta = RequestMeta::read(params.meta)?;
+    let meta = params.meta()?;
     let body_version = meta.protocol_version.and_then(string);
     if request.method == "initialize" && body_version.is_none() {
         // A client that has not agreed on a revision yet may send any header and any session:

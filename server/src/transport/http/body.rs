@@ -8,7 +8,10 @@ use hyper::{
     StatusCode,
     body::{Body, Incoming},
 };
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, timeout_at},
+};
 
 use super::{
     HttpConfig,
@@ -59,7 +62,8 @@ impl Arrivals {
 
 /// Reads the body; a body of one frame, as an ordinary request has it, is not copied.
 ///
-/// What came with the head needs no place, so that half-sent bodies turn away only each other.
+/// What came with the head needs no place, so that half-sent bodies turn away only each other, and no timer. The rest
+/// has `config.body_timeout`, and until the request's deadline.
 ///
 /// # Errors
 /// What the client is answered instead.
@@ -67,6 +71,7 @@ pub(super) async fn arrive(
     body: Incoming,
     arrivals: &Arrivals,
     config: &HttpConfig,
+    deadline: Instant,
 ) -> Result<Arrived, Unread> {
     let mut reading = pin!(read(body, config.body_bytes_max, &arrivals.bytes));
     if let Some(arrived) = there_already(reading.as_mut()).await {
@@ -75,7 +80,8 @@ pub(super) async fn arrive(
     let Ok(_place) = arrivals.places.try_acquire() else {
         return Err(Unread::Crowded);
     };
-    timeout(config.body_timeout, reading).await.unwrap_or(Err(Unread::TooSlow))
+    let until = deadline.min(Instant::now() + config.body_timeout);
+    timeout_at(until, reading).await.unwrap_or(Err(Unread::TooSlow))
 }
 
 /// What the body comes to without waiting: the connection hands out what it has read once it is
