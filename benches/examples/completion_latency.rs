@@ -2,11 +2,12 @@
 //! criterion does not show.
 //!
 //! ```text
-//! cargo run --release --package pressmark-benches --example completion_latency -- DATA_DIR SPACE URIS [GROUP ...]
+//! cargo run --release --package pressmark-benches --example completion_latency -- \
+//!     [--only TEXT] DATA_DIR SPACE URIS [GROUP ...]
 //! ```
 //!
 //! `URIS` is a file with URIs of the space, one a line; every so many are taken. What is typed begins their values.
-//! With groups, a caller asks who is in them.
+//! With groups, a caller asks who is in them. `--only` asks what has this text in its name in the table.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
@@ -27,7 +28,9 @@ const QUESTIONS: usize = 4_000;
 const TYPED_CHARS_MAX: usize = 6;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let is_only = arguments.next_if(|argument| argument == "--only").is_some();
+    let only = if is_only { arguments.next().unwrap_or_default() } else { String::new() };
     let mut next = |what: &str| arguments.next().ok_or_else(|| format!("{what} is missing"));
     let (data_dir, space, uris) = (next("DATA_DIR")?, next("SPACE")?, next("URIS")?);
     let groups: Vec<String> = arguments.collect();
@@ -62,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let spaces = engine.spaces();
     let template = spaces.by_name(&space).ok_or("there is no such space")?.matcher.template();
     let variables: Vec<String> = template.variables().map(|spec| spec.name.clone()).collect();
-    let run = Run { engine: &engine, space: &space, access: &access, samples: &samples };
+    let run = Run { engine: &engine, space: &space, access: &access, samples: &samples, only };
     for variable in &variables {
         for length in 0..=TYPED_CHARS_MAX {
             run.report(
@@ -121,6 +124,7 @@ struct Run<'a> {
     space: &'a str,
     access: &'a Access,
     samples: &'a [Sample],
+    only: String,
 }
 
 impl Run<'_> {
@@ -133,6 +137,10 @@ impl Run<'_> {
         typed: &dyn Fn(&str) -> String,
         what: &str,
     ) -> Result<(), Box<dyn Error>> {
+        let label = format!("{variable}: {what}");
+        if !label.contains(&self.only) {
+            return Ok(());
+        }
         let mut times = Vec::with_capacity(self.samples.len());
         let mut totals = 0;
         for sample in self.samples {
@@ -164,7 +172,7 @@ impl Run<'_> {
         writeln!(
             out,
             "{:<34}{:>9.1}{:>9.1}{:>9.1}{:>9.1}{:>12}",
-            format!("{variable}: {what}"),
+            label,
             at(500),
             at(900),
             at(990),

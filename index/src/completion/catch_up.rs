@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::files;
-use super::layers::Layers;
 use super::new_layer::{FactChange, new_layer};
 use super::segment::Facet;
 use super::spaces::{Completions, SpaceIndex, Stack};
@@ -177,11 +176,7 @@ fn fact_change(space: &Space, entry: &Entry) -> Result<Option<FactChange>> {
 
 /// Makes an index from all resources of its space, then follows the log.
 fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
-    {
-        let mut stack = index.lock();
-        stack.layers = Layers::default();
-        stack.infos.clear();
-    }
+    index.lock().clear();
     let store = shared.store();
     let view = store.view();
     let sequence = match view.get(Cf::Meta, meta::SEQUENCE)? {

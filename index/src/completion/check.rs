@@ -7,8 +7,9 @@ use super::catch_up::{next_resources, read_log, scan_of};
 use super::layers::Layers;
 use super::new_layer::new_layer;
 use super::plan::Plan;
-use super::segment::{Purpose, Segment, merge};
-use super::spaces::SpaceIndex;
+use super::segment::{Segment, merge};
+use super::spaces::{LAYERS_DUE, SpaceIndex};
+use super::upkeep::first_of_run;
 use crate::catalog::Space;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
@@ -52,10 +53,11 @@ fn as_it_is<'v>(
     view: impl FnOnce() -> View<'v>,
 ) -> Result<Option<(Layers, View<'v>)>> {
     // While it is locked no commit becomes visible, but one may be written already: the log tells what it changed.
-    let stack = index.lock();
+    let mut stack = index.lock();
     if !stack.is_live || stack.is_removed {
         return Ok(None);
     }
+    index.settle(&mut stack)?;
     let view = view();
     let covered = shared.log_range().newest.max(stack.layers.sequence());
     let (changes, up_to) = read_log(&view, space, covered, usize::MAX)?;
@@ -78,25 +80,20 @@ fn make(view: &View<'_>, space: &Space, folder: &Path) -> Result<Segment> {
             return unite(&layers, plan, folder);
         }
         layers = layers.with(Arc::new(new_layer(plan, &layers, &changes, 0, None)?));
-        while let [.., older, newer] = layers.segments.as_slice()
-            && newer.entry_count() * 2 >= older.entry_count()
-        {
-            let is_oldest = layers.segments.len() == 2;
-            let how = (is_oldest, Purpose::Search);
-            let united = merge(older, newer, plan, how, Some(folder))?;
-            layers.segments.truncate(layers.segments.len() - 2);
+        if layers.segments.len() >= LAYERS_DUE {
+            let from = first_of_run(&layers.sizes()).unwrap_or(0);
+            let run: Vec<&Segment> =
+                layers.segments.iter().skip(from).map(|segment| &**segment).collect();
+            let united = merge(&run, plan, from == 0, Some(folder))?;
+            layers.segments.truncate(from);
             layers.segments.push(Arc::new(united));
         }
     }
 }
 
 fn unite(layers: &Layers, plan: &Plan, folder: &Path) -> Result<Segment> {
-    // Beneath it an empty one, so that what is gone is dropped from a single layer, too.
-    let mut united = new_layer(plan, &Layers::default(), &[], 0, None)?;
-    for segment in &layers.segments {
-        united = merge(&united, segment, plan, (true, Purpose::Merging), Some(folder))?;
-    }
-    Ok(united)
+    let run: Vec<&Segment> = layers.segments.iter().map(|segment| &**segment).collect();
+    merge(&run, plan, true, Some(folder))
 }
 
 fn compare(

@@ -6,6 +6,7 @@
 
 mod dictionary;
 mod facets;
+mod filter;
 mod merge;
 mod min_tree;
 mod pair_list;
@@ -20,9 +21,9 @@ use std::path::Path;
 
 pub(crate) use dictionary::{Dictionary, Suffix, Weight};
 pub(crate) use facets::{Facet, FacetSums};
-pub(crate) use merge::{Purpose, merge};
+pub(crate) use merge::merge;
 pub(crate) use pair_list::PairList;
-pub(crate) use texts::TermRef;
+pub(crate) use texts::{TermRef, gallop};
 pub(crate) use tops::TopValue;
 pub(crate) use trie::{TrieNode, first_char};
 pub(crate) use visibility::{Seen, Visibility};
@@ -31,7 +32,7 @@ use super::plan::{ListShape, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use dictionary::{DictionaryBuilder, is_implied, suffix_text};
 use pair_list::PairListBuilder;
-use section::{ArchiveReader, ArchiveWriter, SpillFolder};
+use section::{ArchiveReader, ArchiveWriter, Checked, SpillFolder};
 use visibility::VisibilityBuilder;
 
 /// Dictionaries of all variables and lists of all contexts, as of a sequence number.
@@ -42,6 +43,8 @@ pub(crate) struct Segment {
     pub(crate) dictionaries: Vec<Dictionary>,
     pub(crate) lists: Vec<PairList>,
     pub(crate) visibility: Visibility,
+    /// Of a segment that is mapped from a file.
+    checked: Vec<Checked>,
 }
 
 impl Segment {
@@ -93,7 +96,13 @@ impl Segment {
             .collect::<Result<_>>()?;
         let lists =
             plan.lists().iter().map(|_| PairList::load(&mut archive)).collect::<Result<_>>()?;
-        Ok(Segment { sequence, dictionaries, lists, visibility })
+        let checked = archive.finish();
+        Ok(Segment { sequence, dictionaries, lists, visibility, checked })
+    }
+
+    /// Whether its file holds what was written, as far as `go_on` lets it look: it reads all of it.
+    pub(crate) fn is_whole(&self, go_on: impl Fn() -> bool) -> bool {
+        self.checked.iter().all(|section| !go_on() || section.is_whole())
     }
 }
 
@@ -165,7 +174,7 @@ impl<'a> SegmentBuilder<'a> {
             text.compare(&suffix_text(other_key, other.offset, is_path)).then(suffix.cmp(other))
         });
         let suffixes = suffixes.into_iter().map(|(_, suffix)| suffix);
-        self.dictionaries.push(builder.finish(suffixes, Purpose::Search)?);
+        self.dictionaries.push(builder.finish(suffixes)?);
         Ok(())
     }
 
@@ -186,7 +195,7 @@ impl<'a> SegmentBuilder<'a> {
             builder.push((pair.context, pair.target), pair.resources, state, own)?;
         }
         let targets = self.dictionaries.get(shape.target).ok_or_else(wrong_shape)?;
-        self.lists.push(builder.finish(targets, Purpose::Search)?);
+        self.lists.push(builder.finish(targets)?);
         Ok(())
     }
 
@@ -200,6 +209,7 @@ impl<'a> SegmentBuilder<'a> {
             dictionaries: self.dictionaries,
             lists: self.lists,
             visibility: self.visibility.finish(),
+            checked: Vec::new(),
         }
     }
 }
