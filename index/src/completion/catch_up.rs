@@ -2,7 +2,7 @@
 //! resources.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::files;
 use super::new_layer::{FactChange, new_layer};
@@ -18,10 +18,13 @@ use crate::space::SpaceId;
 use crate::store::codec::Reader;
 use crate::store::key::{self, meta};
 use crate::store::value::Head;
-use crate::store::{Cf, View};
+use crate::store::{Cf, Store, View};
 
 /// Changes that become one layer.
 const CHANGES_PER_LAYER: usize = 64 * 1_024;
+/// While many changes are caught up with, this many times as many entries as else are kept in memory, so that each goes
+/// to a file fewer times.
+const BULK_FACTOR: usize = 16;
 /// This many changes at the end are caught up with while the writer waits.
 const LAST_CHANGES_MAX: u64 = 2_000;
 /// When the engine opens, this many changes are caught up with before it answers.
@@ -49,7 +52,7 @@ pub(crate) fn open(shared: &Shared, catalog: &SpaceCatalog) {
         });
         let is_empty = space.resource_count() == 0;
         let caught_up = match covered {
-            Some(covered) if is_near => follow_log(shared, &index, space, covered),
+            Some(covered) if is_near => follow_log(shared, &index, space, covered, &[]),
             _ if is_empty => {
                 *index.lock() = Stack::default();
                 rebuild(shared, &index, space)
@@ -89,7 +92,7 @@ pub(super) fn catch_up_all(shared: &Shared) -> Result<()> {
         let result = if is_new || !reaches_back {
             rebuild(shared, &index, space)
         } else {
-            follow_log(shared, &index, space, covered)
+            follow_log(shared, &index, space, covered, &[])
         };
         if let Err(error) = result {
             shared.completions.distrust(&index);
@@ -99,8 +102,15 @@ pub(super) fn catch_up_all(shared: &Shared) -> Result<()> {
     Ok(())
 }
 
-/// Adds what the log says after `covered`, until the index is live.
-fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u64) -> Result<()> {
+/// Adds what the log says after `covered`, until the index is live. What the slices hold is left out.
+fn follow_log(
+    shared: &Shared,
+    index: &SpaceIndex,
+    space: &Space,
+    mut covered: u64,
+    slices: &[Slice],
+) -> Result<()> {
+    let memory_entries = shared.completions.memory_entries().saturating_mul(BULK_FACTOR);
     loop {
         let behind = shared.log_range().newest.saturating_sub(covered);
         let mut stack = index.lock();
@@ -110,12 +120,13 @@ fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u
         // While the stack is locked the writer cannot add to it, so that nothing falls between.
         let is_last = behind <= LAST_CHANGES_MAX;
         let store = shared.store();
-        let (changes, up_to) = read_log(
-            &store.view(),
-            space,
-            covered,
-            if is_last { usize::MAX } else { CHANGES_PER_LAYER },
-        )?;
+        if !are_of(slices, &store) {
+            stack.clear();
+            return Ok(());
+        }
+        let count_max = if is_last { usize::MAX } else { CHANGES_PER_LAYER };
+        let (changes, up_to) =
+            read_log(&store.view(), space, covered, (count_max, slices))?;
         if !changes.is_empty() || stack.layers.segments.is_empty() {
             let layer = new_layer(&index.plan, &stack.layers, &changes, up_to, None)?;
             index.push(&mut stack, layer, covered);
@@ -127,7 +138,7 @@ fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u
             return Ok(());
         }
         drop(stack);
-        while unite_some(shared, index, false)? {}
+        while unite_some(shared, index, false, memory_entries)? {}
     }
 }
 
@@ -136,7 +147,7 @@ pub(super) fn read_log(
     view: &View<'_>,
     space: &Space,
     after: u64,
-    count_max: usize,
+    (count_max, slices): (usize, &[Slice]),
 ) -> Result<(Vec<FactChange>, u64)> {
     let mut scan = view.scan(Cf::Changes, b"", &key::sequence(after.saturating_add(1)))?;
     let mut changes = Vec::new();
@@ -149,7 +160,7 @@ pub(super) fn read_log(
         looked_at += 1;
         up_to = key::decode_sequence(log_key)?;
         let entry = Entry::decode(value)?;
-        if entry.space == space.id {
+        if entry.space == space.id && !has(slices, &entry.uri, up_to) {
             changes.extend(fact_change(space, &entry)?);
         }
         scan.advance();
@@ -174,34 +185,68 @@ fn fact_change(space: &Space, entry: &Entry) -> Result<Option<FactChange>> {
     Ok(facts.map(|facts| FactChange { facts: Arc::new(facts), removed, added }))
 }
 
+/// Resources that were read in one view of the store.
+pub(super) struct Slice {
+    /// The first URI; the slice ends where the next one begins.
+    begins: Vec<u8>,
+    /// The last change that is in the view.
+    sequence: u64,
+    store: Weak<Store>,
+}
+
+/// Whether the slices are of this opening of the store: the next one may be without the last changes.
+fn are_of(slices: &[Slice], store: &Arc<Store>) -> bool {
+    slices.last().is_none_or(|slice| std::ptr::eq(Weak::as_ptr(&slice.store), Arc::as_ptr(store)))
+}
+
+/// Whether a change of this resource is in the slices.
+fn has(slices: &[Slice], uri: &str, sequence: u64) -> bool {
+    let behind = slices.partition_point(|slice| slice.begins.as_slice() <= uri.as_bytes());
+    let slice = behind.checked_sub(1).and_then(|at| slices.get(at));
+    slice.is_some_and(|slice| sequence <= slice.sequence)
+}
+
 /// Makes an index from all resources of its space, then follows the log.
+///
+/// They are read in slices, each in a view of its own: a view that is held for minutes keeps the store from being
+/// opened anew after a failure. The log tells what changed in a slice after it was read.
 fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
     index.lock().clear();
-    let store = shared.store();
-    let view = store.view();
-    let sequence = match view.get(Cf::Meta, meta::SEQUENCE)? {
-        Some(value) => Reader::new(&value, "sequence number").u64()?,
-        None => 0,
-    };
-    let mut scan = scan_of(&view, space)?;
-    loop {
+    files::forget(&shared.completions.folder_of(index.id));
+    let memory_entries = shared.completions.memory_entries().saturating_mul(BULK_FACTOR);
+    let mut slices: Vec<Slice> = Vec::new();
+    let mut begins = Some(space.matcher.literal_prefix().as_bytes().to_vec());
+    while let Some(from) = begins.take() {
+        let store = shared.store();
+        if !are_of(&slices, &store) {
+            // Upkeep was woken to begin again.
+            index.lock().clear();
+            return Ok(());
+        }
+        let view = store.view();
+        let sequence = match view.get(Cf::Meta, meta::SEQUENCE)? {
+            Some(value) => Reader::new(&value, "sequence number").u64()?,
+            None => 0,
+        };
+        let mut scan = scan_of(&view, space, &from)?;
         let changes = next_resources(&mut scan, space)?;
+        begins = scan.item()?.map(|(uri, _)| uri.to_vec());
+        drop(scan);
+        drop(view);
+        slices.push(Slice { begins: from, sequence, store: Arc::downgrade(&store) });
+        drop(store);
         let mut stack = index.lock();
         if stack.is_removed || shared.completions.is_closing() {
             return Ok(());
         }
-        if changes.is_empty() && !stack.layers.segments.is_empty() {
-            break;
-        }
-        let layer = new_layer(&index.plan, &stack.layers, &changes, sequence, None)?;
+        let covered = slices.first().map_or(sequence, |first| first.sequence);
+        let layer = new_layer(&index.plan, &stack.layers, &changes, covered, None)?;
         index.push(&mut stack, layer, 0);
         drop(stack);
-        while unite_some(shared, index, false)? {}
-        if changes.is_empty() {
-            break;
-        }
+        while unite_some(shared, index, false, memory_entries)? {}
     }
-    follow_log(shared, index, space, sequence)?;
+    let covered = slices.first().map_or(0, |first| first.sequence);
+    follow_log(shared, index, space, covered, &slices)?;
     let stack = index.lock();
     if stack.infos.iter().any(|info| info.file.is_some()) {
         // So that what took long need not be done again after a crash.
@@ -210,10 +255,13 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// All resources that may belong to the space: their URIs begin with the template's literal.
-pub(super) fn scan_of<'v>(view: &'v View<'_>, space: &Space) -> Result<crate::store::Scan<'v>> {
-    let prefix = space.matcher.literal_prefix().as_bytes();
-    view.scan(Cf::Contents, prefix, prefix)
+/// All resources from `from` on that may belong to the space: their URIs begin with the template's literal.
+pub(super) fn scan_of<'v>(
+    view: &'v View<'_>,
+    space: &Space,
+    from: &[u8],
+) -> Result<crate::store::Scan<'v>> {
+    view.scan(Cf::Contents, space.matcher.literal_prefix().as_bytes(), from)
 }
 
 pub(super) fn next_resources(

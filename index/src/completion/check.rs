@@ -60,7 +60,7 @@ fn as_it_is<'v>(
     index.settle(&mut stack)?;
     let view = view();
     let covered = shared.log_range().newest.max(stack.layers.sequence());
-    let (changes, up_to) = read_log(&view, space, covered, usize::MAX)?;
+    let (changes, up_to) = read_log(&view, space, covered, (usize::MAX, &[]))?;
     let mut layers = stack.layers.clone();
     if !changes.is_empty() {
         let layer = new_layer(&index.plan, &layers, &changes, up_to, None)?;
@@ -72,7 +72,7 @@ fn as_it_is<'v>(
 /// What the index should be.
 fn make(view: &View<'_>, space: &Space, folder: &Path) -> Result<Segment> {
     let plan = &space.completion;
-    let mut scan = scan_of(view, space)?;
+    let mut scan = scan_of(view, space, space.matcher.literal_prefix().as_bytes())?;
     let mut layers = Layers::default();
     loop {
         let changes = next_resources(&mut scan, space)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::catch_up;
 use super::files;
 use super::segment::{Segment, merge};
-use super::spaces::{Completions, SpaceIndex, Stack};
+use super::spaces::{Completions, LayerInfo, SpaceIndex, Stack};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 
@@ -99,18 +99,25 @@ fn wait(completions: &Completions) -> Option<bool> {
 fn keep_all(shared: &Shared, is_quiet: bool) -> Result<()> {
     catch_up::catch_up_all(shared)?;
     for index in shared.completions.all() {
-        while unite_some(shared, &index, is_quiet)? {}
+        let memory_entries = shared.completions.memory_entries();
+        while unite_some(shared, &index, is_quiet, memory_entries)? {}
     }
     Ok(())
 }
 
-/// Unites one run of layers; false: there is nothing to do.
-pub(super) fn unite_some(shared: &Shared, index: &SpaceIndex, is_quiet: bool) -> Result<bool> {
+/// Unites one run of layers; false: there is nothing to do. From `memory_entries` entries in memory on it is due, and a
+/// layer of so many is written to a file.
+pub(super) fn unite_some(
+    shared: &Shared,
+    index: &SpaceIndex,
+    is_quiet: bool,
+    memory_entries: usize,
+) -> Result<bool> {
     let mut stack = index.lock();
     if stack.is_removed {
         return Ok(false);
     }
-    let Some(from) = first_to_unite(&stack, is_quiet, shared.completions.memory_entries()) else {
+    let Some(from) = first_to_unite(&stack, is_quiet, memory_entries) else {
         return Ok(false);
     };
     let run: Vec<Arc<Segment>> = stack.layers.segments.iter().skip(from).cloned().collect();
@@ -123,7 +130,8 @@ pub(super) fn unite_some(shared: &Shared, index: &SpaceIndex, is_quiet: bool) ->
         shared.completions.wake();
         return Ok(false);
     }
-    let united = unite(shared, index, &run, from == 0);
+    let folder = shared.completions.folder_of(index.id);
+    let united = unite(&folder, index, &run, (from == 0, memory_entries));
     let mut stack = index.lock();
     stack.frozen = 0;
     // Nobody else changes frozen layers, but all may have been thrown away.
@@ -131,9 +139,15 @@ pub(super) fn unite_some(shared: &Shared, index: &SpaceIndex, is_quiet: bool) ->
         run.iter().zip(stack.layers.segments.iter().skip(from)).all(|(a, b)| Arc::ptr_eq(a, b))
             && stack.layers.segments.len() >= to;
     if is_same && !stack.is_removed {
+        let before: Vec<LayerInfo> = stack.infos.iter().take(to).skip(from).cloned().collect();
         stack.replace(from, to, Some(united?));
         index.publish(&stack);
         index.stack_changed.notify_all();
+        if !stack.is_live {
+            // The next manifest may be minutes away.
+            let files = before.iter().filter_map(|info| info.file);
+            files.for_each(|file| files::delete_without_manifest(&folder, file));
+        }
         note(shared, index, &stack)?;
     }
     Ok(true)
@@ -170,19 +184,18 @@ fn above(sizes: &[usize], from: usize) -> usize {
 
 /// One segment out of several; a large one is saved and mapped.
 fn unite(
-    shared: &Shared,
+    folder: &Path,
     index: &SpaceIndex,
     run: &[Arc<Segment>],
-    is_oldest: bool,
+    (is_oldest, memory_entries): (bool, usize),
 ) -> Result<(Segment, Option<u64>)> {
     let entries: usize = run.iter().map(|segment| segment.entry_count()).sum();
-    let folder = shared.completions.folder_of(index.id);
-    let is_large = entries >= shared.completions.memory_entries();
-    let file = if is_large { Some(files::next_file(&folder)?) } else { None };
-    let spill = is_large.then_some(folder.as_path());
+    let is_large = entries >= memory_entries;
+    let file = if is_large { Some(files::next_file(folder)?) } else { None };
+    let spill = is_large.then_some(folder);
     let united = unite_all(run, index, is_oldest, spill)?;
     match file {
-        Some(file) => Ok((files::save(index, &united, &folder, file)?, Some(file))),
+        Some(file) => Ok((files::save(index, &united, folder, file)?, Some(file))),
         None => Ok((united, None)),
     }
 }
