@@ -109,7 +109,8 @@ impl Shared {
             (request.space, request.access),
         )?;
         let store = self.store();
-        let witnesses = Witnesses {
+        // Most questions need no look into the store.
+        let witnesses = || Witnesses {
             shared: self,
             view: store.view(),
             space,
@@ -123,13 +124,13 @@ impl Shared {
             }
             Conditions::All(chosen) => match within(question, &chosen)? {
                 Some(within) => classes::answer(question, &within),
-                None => combinations::of_combination(question, &chosen, &witnesses),
+                None => combinations::of_combination(question, &chosen, &witnesses()),
             },
             Conditions::OneOf(alternatives) => {
-                combinations::one_of(question, &alternatives, &witnesses)
+                combinations::one_of(question, &alternatives, &witnesses())
             }
             Conditions::Target(allowed, chosen) => {
-                combinations::of_allowed(question, &allowed, &chosen, &witnesses)
+                combinations::of_allowed(question, &allowed, &chosen, &witnesses())
             }
         }
     }
