@@ -21,7 +21,7 @@ use crate::store::value::Head;
 use crate::store::{Cf, Store, View};
 
 /// Changes that become one layer.
-const CHANGES_PER_LAYER: usize = 64 * 1_024;
+pub(super) const CHANGES_PER_LAYER: usize = 64 * 1_024;
 /// While many changes are caught up with, this many times as many entries as else are kept in memory, so that each goes
 /// to a file fewer times.
 const BULK_FACTOR: usize = 16;
@@ -125,8 +125,7 @@ fn follow_log(
             return Ok(());
         }
         let count_max = if is_last { usize::MAX } else { CHANGES_PER_LAYER };
-        let (changes, up_to) =
-            read_log(&store.view(), space, covered, (count_max, slices))?;
+        let (changes, up_to) = read_log(&store.view(), space, covered, (count_max, slices))?;
         if !changes.is_empty() || stack.layers.segments.is_empty() {
             let layer = new_layer(&index.plan, &stack.layers, &changes, up_to, None)?;
             index.push(&mut stack, layer, covered);
@@ -214,6 +213,8 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
     index.lock().clear();
     files::forget(&shared.completions.folder_of(index.id));
     let memory_entries = shared.completions.memory_entries().saturating_mul(BULK_FACTOR);
+    // With little memory the slices are small, too: so tests have several.
+    let slice_max = shared.completions.memory_entries().min(CHANGES_PER_LAYER);
     let mut slices: Vec<Slice> = Vec::new();
     let mut begins = Some(space.matcher.literal_prefix().as_bytes().to_vec());
     while let Some(from) = begins.take() {
@@ -229,7 +230,7 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
             None => 0,
         };
         let mut scan = scan_of(&view, space, &from)?;
-        let changes = next_resources(&mut scan, space)?;
+        let changes = next_resources(&mut scan, space, slice_max)?;
         begins = scan.item()?.map(|(uri, _)| uri.to_vec());
         drop(scan);
         drop(view);
@@ -267,9 +268,10 @@ pub(super) fn scan_of<'v>(
 pub(super) fn next_resources(
     scan: &mut crate::store::Scan<'_>,
     space: &Space,
+    count_max: usize,
 ) -> Result<Vec<FactChange>> {
     let mut changes = Vec::new();
-    while changes.len() < CHANGES_PER_LAYER {
+    while changes.len() < count_max {
         let Some((uri, value)) = scan.item()? else { break };
         let head = Head::read(&mut Reader::new(value, "contents value"))?;
         if head.space == space.id
@@ -291,4 +293,29 @@ pub(crate) fn add_change(
     change: FactChange,
 ) {
     changes.entry(space).or_default().push(change);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_has_the_changes_before_it_was_read() {
+        let slice = |begins: &str, sequence| Slice {
+            begins: begins.as_bytes().to_vec(),
+            sequence,
+            store: Weak::new(),
+        };
+        let slices = [slice("a://", 5), slice("a://m", 9)];
+        for (uri, sequence, wanted) in [
+            ("a://b", 5, true),
+            ("a://b", 6, false),
+            ("a://m", 6, true),
+            ("a://z", 9, true),
+            ("a://z", 10, false),
+        ] {
+            assert_eq!(has(&slices, uri, sequence), wanted, "{uri} at {sequence}");
+        }
+        assert!(!has(&[], "a://b", 1));
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::catch_up::{next_resources, read_log, scan_of};
+use super::catch_up::{CHANGES_PER_LAYER, next_resources, read_log, scan_of};
 use super::layers::Layers;
 use super::new_layer::new_layer;
 use super::plan::Plan;
@@ -75,7 +75,7 @@ fn make(view: &View<'_>, space: &Space, folder: &Path) -> Result<Segment> {
     let mut scan = scan_of(view, space, space.matcher.literal_prefix().as_bytes())?;
     let mut layers = Layers::default();
     loop {
-        let changes = next_resources(&mut scan, space)?;
+        let changes = next_resources(&mut scan, space, CHANGES_PER_LAYER)?;
         if changes.is_empty() && !layers.segments.is_empty() {
             return unite(&layers, plan, folder);
         }

@@ -207,9 +207,9 @@ fn add_list(
         let target_ranks = ranks_of(variables, shape.target, pair.target);
         let context = shape.context.iter().zip(pair.context);
         let is_new = is_in_no_layer(target_ranks)
-            || context.into_iter().any(|(variable, rank)| {
-                is_in_no_layer(ranks_of(variables, *variable, *rank))
-            });
+            || context
+                .into_iter()
+                .any(|(variable, rank)| is_in_no_layer(ranks_of(variables, *variable, *rank)));
         if is_new {
             pair.settled = settle(None, FacetSums::new(), &pair.sums);
             continue;
@@ -319,17 +319,18 @@ impl Tuples {
     }
 
     fn sorted(&self) -> impl Iterator<Item = (&[u32], usize)> {
-        let mut order: Vec<(u128, usize)> =
-            (0..self.changes.len()).map(|index| (first_numbers(self.tuple(index)), index)).collect();
+        let mut order: Vec<(u128, usize)> = (0..self.changes.len())
+            .map(|index| (first_numbers(self.tuple(index)), index))
+            .collect();
         order.sort_unstable_by(|(numbers, a), (other_numbers, b)| {
             numbers
                 .cmp(other_numbers)
                 .then_with(|| self.behind_first(*a).cmp(self.behind_first(*b)))
                 .then(a.cmp(b))
         });
-        order
-            .into_iter()
-            .filter_map(|(_, index)| self.changes.get(index).map(|change| (self.tuple(index), *change)))
+        order.into_iter().filter_map(|(_, index)| {
+            self.changes.get(index).map(|change| (self.tuple(index), *change))
+        })
     }
 
     /// What [`first_numbers`] leaves out of a tuple.

@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::classes::Found;
 use super::conditions::{self, Chosen};
 use super::judged::{self, Candidates};
-use super::classes::Found;
 use super::question::{Candidate, Question};
 use super::within::{Within, all_within, within};
 use super::witness::Witnesses;
@@ -26,7 +26,10 @@ pub(super) fn of_combination<'a>(
 }
 
 /// Candidates for a combination that no list has: what goes with one of its values, the rarest.
-pub(super) fn candidates_near<'a>(question: &Question<'a>, chosen: &Chosen) -> Result<Candidates<'a>> {
+pub(super) fn candidates_near<'a>(
+    question: &Question<'a>,
+    chosen: &Chosen,
+) -> Result<Candidates<'a>> {
     let mut least: Option<(u64, Within<'a>)> = None;
     for (variable, term) in chosen {
         let alone = Chosen::from([(*variable, term.clone())]);

@@ -53,7 +53,8 @@ pub(super) fn later_words<'a>(
         Within::Everything => some(question, within, streams(&layers), usize::MAX),
         Within::Group(groups) => {
             let values: usize = groups.layers.iter().map(|(_, _, entries)| entries.len()).sum();
-            if word_count <= GROUP_WORDS_MAX && word_count <= values.saturating_mul(WORDS_PER_TEXT) {
+            if word_count <= GROUP_WORDS_MAX && word_count <= values.saturating_mul(WORDS_PER_TEXT)
+            {
                 of_group_by_words(question, within, groups, &layers).map(all)
             } else if values <= GROUP_VALUES_MAX {
                 of_group_by_texts(question, groups).map(all)
@@ -77,9 +78,8 @@ impl WordsOfLayer<'_> {
     /// The ranks of their values, rising, each once.
     fn ranks(&self) -> Vec<u32> {
         let ranks = self.words.clone().map(|at| self.dictionary.suffixes.at(at).rank);
-        let is_later = |rank: &u32| {
-            usize::try_from(*rank).is_ok_and(|rank| !self.beginning.contains(&rank))
-        };
+        let is_later =
+            |rank: &u32| usize::try_from(*rank).is_ok_and(|rank| !self.beginning.contains(&rank));
         let mut ranks: Vec<u32> = ranks.filter(is_later).collect();
         ranks.sort_unstable();
         ranks.dedup();
@@ -106,7 +106,8 @@ fn of_all<'a>(
     let seen: usize = ranks.iter().map(Vec::len).sum();
     if seen.saturating_sub(hidden) > LATER_VALUES_MAX {
         let streams = ranks.iter().zip(layers).enumerate();
-        let streams = streams.map(|(layer, (ranks, words))| of_ranks(layer, words.dictionary, ranks));
+        let streams =
+            streams.map(|(layer, (ranks, words))| of_ranks(layer, words.dictionary, ranks));
         return some(question, within, streams.collect(), usize::MAX);
     }
     let mut values = Vec::new();
@@ -127,7 +128,8 @@ fn of_group_by_words<'a>(
     layers: &[WordsOfLayer<'a>],
 ) -> Result<Vec<Candidate<'a>>> {
     let mut values = Vec::new();
-    for (layer, (words, (segment, list, entries))) in layers.iter().zip(&groups.layers).enumerate() {
+    for (layer, (words, (segment, list, entries))) in layers.iter().zip(&groups.layers).enumerate()
+    {
         let mut at = entries.start;
         for rank in words.ranks() {
             let rank = usize::try_from(rank).unwrap_or(usize::MAX);

@@ -345,10 +345,7 @@ impl<'a> DictionaryBuilder<'a> {
     }
 
     /// Ends with the later words, sorted by their text.
-    pub(super) fn finish(
-        self,
-        suffixes: impl Iterator<Item = Suffix>,
-    ) -> Result<Dictionary> {
+    pub(super) fn finish(self, suffixes: impl Iterator<Item = Suffix>) -> Result<Dictionary> {
         let texts = self.texts.finish()?;
         let classes = self.classes.finish()?;
         let states = self.states.finish()?;

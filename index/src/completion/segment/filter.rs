@@ -63,7 +63,8 @@ impl Filter {
 /// The block of a hash and its bits there.
 fn place(hash: u64, count: usize) -> (usize, u64) {
     let scaled = (u128::from(hash) * u128::try_from(count).unwrap_or(0)) >> 64;
-    let bits = (0..BITS_PER_VALUE_SET).fold(0, |bits, which| bits | (1 << ((hash >> (6 * which)) & 63)));
+    let bits =
+        (0..BITS_PER_VALUE_SET).fold(0, |bits, which| bits | (1 << ((hash >> (6 * which)) & 63)));
     (usize::try_from(scaled).unwrap_or(0), bits)
 }
 

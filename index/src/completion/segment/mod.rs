@@ -213,3 +213,32 @@ impl<'a> SegmentBuilder<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::completion::layers::Layers;
+    use crate::completion::new_layer::{FactChange, new_layer};
+    use crate::resource::{Binding, Value};
+    use crate::uri_template::UriTemplate;
+
+    #[test]
+    fn a_changed_byte_in_a_section_is_found() {
+        let plan = Plan::new(&UriTemplate::parse("a://{name}").unwrap());
+        let value = Value::String("Some-Name".into());
+        let facts = plan.facts(&[Binding { name: "name".into(), value }]);
+        let added = Some(Facet { acl: 0, priority: 7 });
+        let change = FactChange { facts: facts.into(), removed: None, added };
+        let segment = new_layer(&plan, &Layers::default(), &[change], 1, None).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("1.segment");
+        segment.save(&path).unwrap();
+        assert!(Segment::open(&path, &plan).unwrap().is_whole(|| true));
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[10] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let damaged = Segment::open(&path, &plan).unwrap();
+        assert!(!damaged.is_whole(|| true));
+        assert!(damaged.is_whole(|| false), "who is in a hurry does not look");
+    }
+}

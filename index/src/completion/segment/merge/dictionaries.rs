@@ -47,9 +47,11 @@ pub(super) fn merge_dictionaries(
             }
         }
     }
-    let cursors = sides.iter().zip(&maps).zip(&outdated).map(|((dictionary, map), outdated)| {
-        SuffixCursor { dictionary, map, outdated, at: 0 }
-    });
+    let cursors = sides
+        .iter()
+        .zip(&maps)
+        .zip(&outdated)
+        .map(|((dictionary, map), outdated)| SuffixCursor { dictionary, map, outdated, at: 0 });
     let dictionary = builder.finish(MergedSuffixes::new(cursors.collect()))?;
     Ok((dictionary, maps))
 }
