@@ -45,7 +45,8 @@ pub(super) fn all_within<'a>(
         let end = entries.end.min(entries.start.saturating_add(left));
         left = left.saturating_sub(entries.len());
         is_cut |= end < entries.end;
-        vec![entries.start..end]
+        let looked_at = entries.start..end;
+        vec![looked_at]
     });
     let entries: Vec<_> = entries.collect();
     Ok(Candidates { all: of_entries(question, groups, &entries)?, is_cut })
