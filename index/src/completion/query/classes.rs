@@ -167,9 +167,10 @@ fn near<'a>(
         is_cut |= !is_complete;
         of_layers.push(found);
     }
-    for at in 0..of_layers.iter().map(Vec::len).max().unwrap_or(0) {
-        let ranks = of_layers.iter().map(|found| found.get(at).cloned().unwrap_or_default());
-        near_total += question.count_signed(within, &ranks.collect::<Vec<_>>())?;
+    for (layer, found) in of_layers.iter().enumerate() {
+        for ranks in found {
+            near_total += question.change(within, layer, ranks)?;
+        }
     }
     let is_known = |candidate: &Candidate<'_>| {
         candidate.term.key.starts_with(question.typed.key.as_bytes())

@@ -244,27 +244,34 @@ impl<'a> Question<'a> {
 
     /// How many values of these ranks, given for each layer, the caller sees.
     pub(super) fn count(&self, within: &Within<'_>, ranks: &[Range<usize>]) -> Result<u64> {
-        Ok(u64::try_from(self.count_signed(within, ranks)?).unwrap_or(0))
+        let mut total = 0;
+        for (layer, ranks) in ranks.iter().enumerate() {
+            total += self.change(within, layer, ranks)?;
+        }
+        Ok(u64::try_from(total).unwrap_or(0))
     }
 
-    /// The same for ranges that are a part of what is counted: in some layers they may take away more than they add.
-    pub(super) fn count_signed(&self, within: &Within<'_>, ranks: &[Range<usize>]) -> Result<i64> {
-        let mut total = 0;
-        for (layer, (seen, ranks)) in self.seen.iter().zip(ranks).enumerate() {
-            total += match within {
-                Within::Everything => {
-                    let Some(segment) = self.segment(layer) else { continue };
-                    let dictionary = segment.dictionary(self.variable)?;
-                    dictionary.counts.change(&dictionary.states, seen, ranks.start, ranks.end)
-                }
-                Within::Group(groups) => {
-                    let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
-                    let entries = list.within(entries, ranks);
-                    list.counts.change(&list.states, seen, entries.start, entries.end)
-                }
-            };
-        }
-        Ok(total)
+    /// What ranks of one layer add to what the caller sees; a part of what is counted may take away more than it adds.
+    pub(super) fn change(
+        &self,
+        within: &Within<'_>,
+        layer: usize,
+        ranks: &Range<usize>,
+    ) -> Result<i64> {
+        let (Some(segment), Some(seen)) = (self.segment(layer), self.seen.get(layer)) else {
+            return Ok(0);
+        };
+        Ok(match within {
+            Within::Everything => {
+                let dictionary = segment.dictionary(self.variable)?;
+                dictionary.counts.change(&dictionary.states, seen, ranks.start, ranks.end)
+            }
+            Within::Group(groups) => {
+                let Some((_, list, entries)) = groups.layers.get(layer) else { return Ok(0) };
+                let entries = list.within(entries, ranks);
+                list.counts.change(&list.states, seen, entries.start, entries.end)
+            }
+        })
     }
 
     /// How many values of these ranks, given for each layer, may have pairs in a layer beneath only: those whose weight

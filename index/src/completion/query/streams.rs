@@ -11,8 +11,10 @@ use crate::error::Result;
 
 /// Entries that are looked at for one class before the answer is cut.
 pub(super) const LOOKS_MAX: usize = 8_000;
-/// Entries that are sorted rather than looked for one after the other.
-const SORTED_MAX: usize = 4_096;
+/// Entries of several ranges that are put into one heap, rather than looked for in each range.
+const ONE_HEAP_MAX: usize = 32_768;
+/// Entries that are passed over together when they are of no interest: a block of the tallies.
+const COUNTED_TOGETHER: usize = 4_096;
 
 /// Entries of one layer, best first there.
 pub(super) struct Stream<'a> {
@@ -148,19 +150,18 @@ pub(super) fn values_of_suffixes(
     })
 }
 
-/// Entries of several ranges, best first, with their merit; few are sorted, of many only the best are looked for.
+/// Entries of several ranges, best first.
 fn of_ranges<'a, I: Iterator<Item = usize> + 'a>(
     ranges: Vec<Range<usize>>,
-    best_first: impl Fn(Range<usize>) -> I,
-    place: impl Fn(usize) -> (u32, usize) + 'a,
+    best_of_range: impl Fn(Range<usize>) -> I,
+    merit: impl Fn(usize) -> u32 + 'a,
 ) -> Box<dyn Iterator<Item = usize> + 'a> {
     let count: usize = ranges.iter().map(Range::len).sum();
-    if count <= SORTED_MAX {
-        let mut all: Vec<usize> = ranges.into_iter().flatten().collect();
-        all.sort_by_cached_key(|at| place(*at));
-        return Box::new(all.into_iter());
+    let place = move |at: usize| (merit(at), u32::try_from(at).unwrap_or(u32::MAX));
+    if count <= ONE_HEAP_MAX {
+        return Box::new(best_first(ranges.into_iter().flatten().map(place).collect()));
     }
-    let mut streams: Vec<I> = ranges.into_iter().map(best_first).collect();
+    let mut streams: Vec<I> = ranges.into_iter().map(best_of_range).collect();
     let mut heads = BinaryHeap::new();
     for (at, stream) in streams.iter_mut().enumerate() {
         heads.extend(stream.next().map(|entry| (Reverse(place(entry)), at, entry)));
@@ -193,8 +194,7 @@ pub(super) fn value_streams<'a>(
                 let pairs = list.best_first(entries, dictionary);
                 let pairs = pairs.map(move |entry| Entry::Pair(entry, list.target(entry)));
                 streams.push(Stream::new(layer, pairs));
-                let values = dictionary.best_first(ranks.clone());
-                streams.extend(rewritten(question, layer, dictionary, values));
+                streams.extend(rewritten(question, layer, dictionary, std::slice::from_ref(ranks)));
             }
         }
     }
@@ -211,8 +211,7 @@ pub(super) fn range_streams<'a>(
     let dictionaries = question.dictionaries()?.into_iter();
     for (layer, (dictionary, ranks)) in dictionaries.zip(of_layers).enumerate() {
         let values = |ranges: Vec<Range<usize>>| {
-            let place = |rank| (dictionary.merit(rank), rank);
-            of_ranges(ranges, |range| dictionary.best_first(range), place)
+            of_ranges(ranges, |range| dictionary.best_first(range), |rank| dictionary.merit(rank))
         };
         match within {
             Within::Everything => {
@@ -221,12 +220,12 @@ pub(super) fn range_streams<'a>(
             Within::Group(groups) => {
                 let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
                 let list = *list;
-                let place = move |at| (dictionary.merit(list.target(at)), at);
+                let merit = move |at| dictionary.merit(list.target(at));
                 let pairs = ranks.iter().map(|ranks| list.within(entries, ranks)).collect();
-                let pairs = of_ranges(pairs, |range| list.best_first(range, dictionary), place);
+                let pairs = of_ranges(pairs, |range| list.best_first(range, dictionary), merit);
                 let pairs = pairs.map(move |entry| Entry::Pair(entry, list.target(entry)));
                 streams.push(Stream::new(layer, pairs));
-                streams.extend(rewritten(question, layer, dictionary, values(ranks)));
+                streams.extend(rewritten(question, layer, dictionary, &ranks));
             }
         }
     }
@@ -238,20 +237,40 @@ fn rewritten<'a>(
     question: &Question<'a>,
     layer: usize,
     dictionary: &'a Dictionary,
-    values: impl Iterator<Item = usize> + 'a,
+    of: &[Range<usize>],
 ) -> Option<Stream<'a>> {
     let segment = question.segment(layer).filter(|_| layer > 0)?;
-    let was_there = move |rank: &usize| segment.visibility.was_there(dictionary.states.at(*rank));
-    Some(Stream::new(layer, values.filter(was_there).map(Entry::ValueOnly)))
+    let were_there = segment.visibility.were_there();
+    let mut ranks = Vec::new();
+    for range in of {
+        for from in range.clone().step_by(COUNTED_TOGETHER) {
+            let to = range.end.min(from + COUNTED_TOGETHER);
+            // Mostly values are new, and a whole block has none.
+            if dictionary.counts.change(&dictionary.states, &were_there, from, to) != 0 {
+                let was_there = |rank: &usize| were_there.after(dictionary.states.at(*rank));
+                ranks.extend(
+                    (from..to).filter(was_there).filter_map(|rank| u32::try_from(rank).ok()),
+                );
+            }
+        }
+    }
+    if ranks.is_empty() {
+        return None;
+    }
+    let place = |rank: u32| (dictionary.merit(usize::try_from(rank).unwrap_or(usize::MAX)), rank);
+    let values = best_first(ranks.into_iter().map(place).collect());
+    Some(Stream::new(layer, values.map(Entry::ValueOnly)))
 }
 
-/// Values of a layer, the best first; only as many are put into order as are asked for.
+/// Values of a layer, the best first.
 pub(super) fn of_ranks<'a>(layer: usize, dictionary: &'a Dictionary, ranks: &[u32]) -> Stream<'a> {
-    let place = |rank: &u32| {
-        Reverse((dictionary.merit(usize::try_from(*rank).unwrap_or(usize::MAX)), *rank))
-    };
-    let mut heap: BinaryHeap<Reverse<(u32, u32)>> = ranks.iter().map(place).collect();
-    let best_first = std::iter::from_fn(move || heap.pop());
-    let values = best_first.filter_map(|Reverse((_, rank))| usize::try_from(rank).ok());
-    Stream::new(layer, values.map(Entry::Value))
+    let place =
+        |rank: &u32| (dictionary.merit(usize::try_from(*rank).unwrap_or(usize::MAX)), *rank);
+    Stream::new(layer, best_first(ranks.iter().map(place).collect()).map(Entry::Value))
+}
+
+/// Places by merit; only as many are put into order as are asked for.
+fn best_first(places: Vec<(u32, u32)>) -> impl Iterator<Item = usize> {
+    let mut heap: BinaryHeap<Reverse<(u32, u32)>> = places.into_iter().map(Reverse).collect();
+    std::iter::from_fn(move || heap.pop()).filter_map(|Reverse((_, at))| usize::try_from(at).ok())
 }

@@ -33,6 +33,7 @@ use crate::error::{Error, ErrorKind, Result};
 use dictionary::{DictionaryBuilder, is_implied, suffix_text};
 use pair_list::PairListBuilder;
 use section::{ArchiveReader, ArchiveWriter, Checked, SpillFolder};
+use texts::Joined;
 use visibility::VisibilityBuilder;
 
 /// Dictionaries of all variables and lists of all contexts, as of a sequence number.
@@ -158,22 +159,27 @@ impl<'a> SegmentBuilder<'a> {
         values: impl Iterator<Item = NewValue<'v>>,
     ) -> Result<()> {
         let mut builder = DictionaryBuilder::new(is_path, self.folder);
-        let mut suffixes: Vec<(&'v [u8], Suffix)> = Vec::new();
+        let mut suffixes: Vec<(u64, Joined<'v>, Suffix)> = Vec::new();
         for value in values {
             let rank = builder.next_rank();
             let of_value = value.words.iter().map(|offset| Suffix { rank, offset: *offset });
-            suffixes.extend(of_value.map(|suffix| (value.term.key, suffix)));
+            suffixes.extend(of_value.map(|suffix| {
+                let text = suffix_text(value.term.key, suffix.offset, is_path);
+                (text.first_bytes(), text, suffix)
+            }));
             let after = self.visibility.intern_set(value.after);
             let before = self.visibility.intern_set(value.before);
             let state = self.visibility.intern_state(after, before);
             let own = self.own(state, value.weight, value.sums);
             builder.push(value.term, value.weight, state, own)?;
         }
-        suffixes.sort_by(|(key, suffix), (other_key, other)| {
-            let text = suffix_text(key, suffix.offset, is_path);
-            text.compare(&suffix_text(other_key, other.offset, is_path)).then(suffix.cmp(other))
+        suffixes.sort_unstable_by(|(first, text, suffix), (other_first, other_text, other)| {
+            first
+                .cmp(other_first)
+                .then_with(|| text.compare(other_text))
+                .then_with(|| suffix.cmp(other))
         });
-        let suffixes = suffixes.into_iter().map(|(_, suffix)| suffix);
+        let suffixes = suffixes.into_iter().map(|(.., suffix)| suffix);
         self.dictionaries.push(builder.finish(suffixes)?);
         Ok(())
     }
