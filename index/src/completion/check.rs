@@ -61,13 +61,14 @@ fn as_it_is<'v>(
     view: impl FnOnce() -> View<'v>,
 ) -> Result<Option<(Layers, View<'v>)>> {
     // While it is locked no commit becomes visible, but one may be written already: the log tells what it changed.
-    let stack = index.lock();
+    let mut stack = index.lock();
     if !stack.is_live || stack.is_removed {
         return Ok(None);
     }
+    index.settle(&mut stack)?;
     let view = view();
     let covered = shared.log_range().newest.max(stack.layers.sequence());
-    let (changes, up_to) = read_log(&view, space, covered, usize::MAX)?;
+    let (changes, up_to) = read_log(&view, space, covered, (usize::MAX, &[]))?;
     let mut layers = stack.layers.clone();
     if !changes.is_empty() {
         let layer = new_layer(&index.plan, &layers, &changes, up_to, None)?;

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use super::dictionary::{Dictionary, Weight, implied_facet};
 use super::facets::{FacetSums, Facets, FacetsBuilder};
-use super::merge::Purpose;
 use super::min_tree::{BestFirst, MinTree};
 use super::section::{ArchiveReader, ArchiveWriter, Bytes, Column, ColumnWriter};
 use super::section::{SectionWriter, SpillFolder, to_u32, to_usize, u32_at};
@@ -33,8 +32,13 @@ pub(crate) struct PairList {
     pub(crate) states: Column,
     pub(crate) counts: StateCounts,
     facets: Facets,
+    /// The merit of each entry's target, if some group is large enough to be searched by it.
+    merits: Option<Column>,
     best: MinTree,
 }
+
+/// In groups of up to this many entries the best are found by looking at the targets.
+const SEARCHED_ENTRIES_MIN: usize = 64;
 
 impl PairList {
     pub(crate) fn len(&self) -> usize {
@@ -112,7 +116,11 @@ impl PairList {
         if targets.all_weigh_the_same() {
             return BestFirst::InOrder(entries);
         }
-        BestFirst::new(&self.best, |at| u64::from(targets.merit(self.target(at))), entries)
+        let merit = |at| match &self.merits {
+            Some(merits) => u64::from(merits.at(at)),
+            None => u64::from(targets.merit(self.target(at))),
+        };
+        BestFirst::new(&self.best, merit, entries)
     }
 
     pub(super) fn save(&self, archive: &mut ArchiveWriter<'_>) -> Result<()> {
@@ -124,6 +132,8 @@ impl PairList {
         self.states.save(archive)?;
         self.counts.save(archive)?;
         self.facets.save(archive)?;
+        archive.number(u64::from(self.merits.is_some()));
+        self.merits.iter().try_for_each(|merits| merits.save(archive))?;
         self.best.save(archive)
     }
 
@@ -137,6 +147,10 @@ impl PairList {
             states: Column::load(archive)?,
             counts: StateCounts::load(archive)?,
             facets: Facets::load(archive)?,
+            merits: match archive.number()? {
+                0 => None,
+                _ => Some(Column::load(archive)?),
+            },
             best: MinTree::load(archive)?,
         };
         if list.width == 0
@@ -202,7 +216,7 @@ impl<'a> PairListBuilder<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self, targets: &Dictionary, purpose: Purpose) -> Result<PairList> {
+    pub(super) fn finish(mut self, targets: &Dictionary) -> Result<PairList> {
         self.starts.put_u32(self.count)?;
         let states = self.states.finish()?;
         let mut list = PairList {
@@ -214,15 +228,20 @@ impl<'a> PairListBuilder<'a> {
             counts: StateCounts::default(),
             states,
             facets: self.facets.finish()?,
+            merits: None,
             best: MinTree::default(),
         };
-        if purpose == Purpose::Merging {
-            return Ok(list);
-        }
         list.counts = StateCounts::build(&list.states, list.len(), self.folder)?;
-        if !targets.all_weigh_the_same() {
-            let merit = |at| u64::from(targets.merit(list.target(at)));
-            list.best = MinTree::build(list.len(), merit, self.folder)?;
+        let is_searched = (0..list.group_count())
+            .any(|group| list.entries_of(group).len() > SEARCHED_ENTRIES_MIN);
+        if is_searched && !targets.all_weigh_the_same() {
+            let mut merits = ColumnWriter::new(self.folder);
+            for entry in 0..list.len() {
+                merits.push(targets.merit(list.target(entry)))?;
+            }
+            let merits = merits.finish()?;
+            list.best = MinTree::build(list.len(), |at| u64::from(merits.at(at)), self.folder)?;
+            list.merits = Some(merits);
         }
         Ok(list)
     }
