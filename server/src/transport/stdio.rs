@@ -185,7 +185,8 @@ impl Client {
     /// for one (2026-07-28, stdio, shutdown): only a process that breaks ends without.
     async fn end_streams(mut self) {
         self.legacy.close(Ended::Shutdown);
-        for subscription in self.listens.values().filter_map(|listen| listen.subscription.upgrade()) {
+        for subscription in self.listens.values().filter_map(|listen| listen.subscription.upgrade())
+        {
             subscription.close(Ended::Shutdown);
         }
         let told = async { while self.told.join_next().await.is_some() {} };
