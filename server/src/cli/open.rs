@@ -102,15 +102,14 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
     Ok(Setup { config, data_dir, spaces, sources, folders_said, served, away })
 }
 
-/// What to work with after taking over the store of an owner that served other folders: its windows are still there, so
-/// that its folders count, and this process's own are for the time when all windows have been closed.
-pub(super) fn setup_after(own: &Setup, served: Option<&Served>) -> Setup {
+/// What to work with after taking over the store of an owner that served other folders, and what to say of it: its windows
+/// are still there, so that its folders count, and this process's own are for the time when all windows have been closed.
+pub(super) fn setup_after(own: &Setup, served: Option<&Served>) -> (Setup, String) {
     let keep_all = |reason: &str| {
-        tracing::warn!(
-            "documents of folders that are not served any more stay as they are: {reason}"
-        );
+        let said =
+            format!("documents of folders that are not served any more stay as they are: {reason}");
         // Nothing that is there is forgotten.
-        Setup { folders_said: false, ..own.clone() }
+        (Setup { folders_said: false, ..own.clone() }, said)
     };
     let Some(served) = served else {
         return keep_all("the process that owned the store did not say which folders it served");
@@ -118,10 +117,8 @@ pub(super) fn setup_after(own: &Setup, served: Option<&Served>) -> Setup {
     let common = Common::of_store(served.config.clone(), own.data_dir.clone());
     match setup(&common, &served.paths) {
         Ok(setup) => {
-            tracing::info!(
-                "this window goes on with the folders of the process that owned the store"
-            );
-            setup
+            let said = "this window goes on with the folders of the process that owned the store";
+            (setup, said.to_owned())
         }
         Err(reason) => keep_all(&reason),
     }

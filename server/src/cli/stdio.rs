@@ -141,14 +141,21 @@ async fn take_over(
     let opened = {
         let (own, ends) = (Arc::clone(setup), shutdown.clone());
         let open = move || {
-            let setup = match former {
-                Folders::Same => own,
-                Folders::Others(served) => Arc::new(setup_after(&own, served.as_ref())),
+            let (setup, said) = match former {
+                Folders::Same => (own, None),
+                Folders::Others(served) => {
+                    let (setup, said) = setup_after(&own, served.as_ref());
+                    (Arc::new(setup), Some(said))
+                }
             };
-            match open_to_serve(&setup, "stdio") {
-                Ok(_) if ends.has_begun() => Err(NotOpened::Refused("the process ends".to_owned())),
-                opened => opened.map(|engine| (setup, engine)),
+            let engine = open_to_serve(&setup, "stdio")?;
+            if ends.has_begun() {
+                return Err(NotOpened::Refused("the process ends".to_owned()));
             }
+            if let Some(said) = said {
+                tracing::warn!("{said}");
+            }
+            Ok((setup, engine))
         };
         shutdown.tasks().spawn_blocking(open).await
     };

@@ -24,7 +24,7 @@ pub struct Upstream {
 }
 
 enum Kind {
-    Owner { owner: Hello, data_dir: PathBuf, hello: Hello },
+    Owner { owner: Box<Hello>, data_dir: PathBuf, hello: Box<Hello> },
     Own { engine: Arc<Engine>, replayed: Option<oneshot::Sender<()>> },
 }
 
@@ -64,7 +64,7 @@ impl Upstream {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let newest = owner.newest.unwrap_or_default();
-        let kind = Kind::Owner { owner, data_dir, hello };
+        let kind = Kind::Owner { owner: owner.into(), data_dir, hello: hello.into() };
         Self { lines: lines(reader), writer: Box::new(writer), newest, kind }
     }
 

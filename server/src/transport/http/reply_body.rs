@@ -17,7 +17,7 @@ use super::{
     activity::RequestActivity,
     events::{Events, Next},
 };
-use crate::limits::{Admitted, ReservedBytes};
+use crate::limits::{Admitted, UnsentReply};
 
 /// A reply that is made and not yet on its way.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(super) struct Reply {
     /// Given back when the reply is written.
     pub(super) admitted: Option<Admitted>,
     /// Given back when the reply is written.
-    pub(super) reserved: Option<ReservedBytes>,
+    pub(super) reserved: Option<UnsentReply>,
     /// In place of the bytes.
     pub(super) events: Option<Events>,
 }
@@ -46,7 +46,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 struct Owned {
     bytes: Vec<u8>,
     _admitted: Option<Admitted>,
-    _reserved: Option<ReservedBytes>,
+    _reserved: Option<UnsentReply>,
     _activity: Arc<RequestActivity>,
 }
 
