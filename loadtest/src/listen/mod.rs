@@ -304,6 +304,7 @@ async fn churn(args: &ListenArgs, streams: &mut Streams, duration: Duration) -> 
     let (mut stalls, mut departures, mut resets) = (0_usize, 0_usize, 0_usize);
     let mut stalled: Vec<(Instant, Arc<Told>)> = Vec::new();
     let mut away = Vec::new();
+    let mut comers = JoinSet::new();
     while args.churn > 0 && Instant::now() < ends {
         for number in std::mem::take(&mut away) {
             come_back(args, streams, number);
@@ -325,11 +326,13 @@ async fn churn(args: &ListenArgs, streams: &mut Streams, duration: Duration) -> 
                 }
                 _ => {
                     resets += 1;
-                    let _ = stream::reset(args.target, told).await;
+                    let (target, told) = (args.target, Arc::clone(told));
+                    comers.spawn(async move { stream::reset(target, &told).await });
                 }
             }
         }
         sleep(Duration::from_secs(1)).await;
+        while comers.try_join_next().is_some() {}
         stalled.retain(|(until, told)| {
             let waits = *until > Instant::now();
             told.stalled.fetch_and(waits, Ordering::Relaxed);
