@@ -1,6 +1,6 @@
 //! A request's body, bounded.
 
-use std::{future::Future, pin::pin, sync::Arc};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -47,7 +47,9 @@ pub(super) enum Unread {
 
 /// What of a body over the bound is read and thrown away: a client that writes all of it before it
 /// reads would else find its connection reset instead of the 413.
-const DISCARDED_BYTES_MAX: usize = 1024 * 1024;
+const DISCARDED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// For how long; most clients that send such a body do so as fast as they can.
+const DISCARDING_TIME_MAX: Duration = Duration::from_secs(5);
 
 // === impl Arrivals ===
 
@@ -68,7 +70,20 @@ impl Arrivals {
 /// # Errors
 /// What the client is answered instead.
 pub(super) async fn arrive(
-    body: Incoming,
+    mut body: Incoming,
+    arrivals: &Arrivals,
+    config: &HttpConfig,
+) -> Result<Arrived, Unread> {
+    let arrived = arrive_within(&mut body, arrivals, config).await;
+    if matches!(arrived, Err(Unread::TooLarge)) {
+        // One that goes on sending has had its chance to read the answer.
+        let _ = timeout(DISCARDING_TIME_MAX, discard_some(&mut body)).await;
+    }
+    arrived
+}
+
+async fn arrive_within(
+    body: &mut Incoming,
     arrivals: &Arrivals,
     config: &HttpConfig,
     deadline: Instant,
@@ -95,12 +110,11 @@ async fn there_already<F: Future + Unpin>(mut reading: F) -> Option<F::Output> {
 }
 
 async fn read(
-    mut body: Incoming,
+    body: &mut Incoming,
     bytes_max: usize,
     budget: &ByteBudget,
 ) -> Result<Arrived, Unread> {
     if body.size_hint().lower() > bytes_max as u64 {
-        discard_some(body).await;
         return Err(Unread::TooLarge);
     }
     let mut first = Bytes::new();
@@ -114,7 +128,6 @@ async fn read(
             continue;
         };
         if first.len() + rest.len() + data.len() > bytes_max {
-            discard_some(body).await;
             return Err(Unread::TooLarge);
         }
         if first.is_empty() {
@@ -153,7 +166,7 @@ fn reserve(
 }
 
 /// Reads a bounded rest of a body that is refused.
-async fn discard_some(mut body: Incoming) {
+async fn discard_some(body: &mut Incoming) {
     let mut discarded = 0;
     while discarded < DISCARDED_BYTES_MAX
         && let Some(Ok(frame)) = body.frame().await

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     call_rates::Caller,
     error::Fault,
-    limits::ReservedBytes,
+    limits::UnsentReply,
     mcp::{Answer, Method, Step, protocol::Channel},
     metrics::{Finished, Transport},
     subscriptions::Listen,
@@ -45,7 +45,7 @@ pub(super) async fn respond(
         Ok(body) => body,
         Err(unread) => return unread.response(),
     };
-    let Some(admitted) = server.admission.admit() else {
+    let Some(admitted) = server.admission.admit(caller) else {
         return responses::fault(&Fault::overloaded());
     };
     let headers = &head.headers;
@@ -90,7 +90,7 @@ async fn answer(
         },
         Step::Work(work) => server.pool.run(work, deadline).await,
     };
-    let (answer, reserved) = within_budget(server, answer);
+    let (answer, reserved) = within_budget(server, channel.caller(), answer);
     server.metrics.finished(&Finished {
         method: answer.method,
         transport: Transport::http,
@@ -133,12 +133,16 @@ fn listening(
 const SMALL_REPLY_BYTES: usize = 16 * 1024;
 
 /// Takes a large answer's bytes from the budget; without room for them, another answer.
-fn within_budget(server: &HttpServer, answer: Answer) -> (Answer, Option<ReservedBytes>) {
+fn within_budget(
+    server: &HttpServer,
+    caller: Caller,
+    answer: Answer,
+) -> (Answer, Option<UnsentReply>) {
     let bytes = answer.body.as_ref().map_or(0, Vec::capacity);
     if bytes <= SMALL_REPLY_BYTES {
         return (answer, None);
     }
-    match server.unsent_replies.try_reserve(bytes) {
+    match server.unsent_replies.try_reserve(caller, bytes) {
         Some(reserved) => (answer, Some(reserved)),
         None => {
             server.metrics.requests_shed.inc();

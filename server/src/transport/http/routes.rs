@@ -75,7 +75,13 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
         None if settled && behind > 0 => {
             format!("ready, but the completion of {behind} spaces is still being made\n").into()
         }
-        None if settled => "ready\n".into(),
+        None if settled => match server.metrics.source_folders_polled.get() {
+            0 => "ready\n".into(),
+            polled => format!(
+                "ready ({polled} folders are compared every so often, for changes in them are not reported)\n"
+            )
+            .into(),
+        },
         None => "ready (indexing)\n".into(),
         Some(Ok(since)) => {
             format!("ready, but the store refuses writes since {since:.0}: the log says why\n")
