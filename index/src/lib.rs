@@ -61,6 +61,7 @@ pub mod contents;
 pub mod contents_fragment;
 pub mod fetch_text;
 pub mod fragment;
+pub mod full_text;
 pub mod list;
 pub mod read;
 pub mod resource_uri;
