@@ -68,13 +68,16 @@ impl<'a> Execution<'a> {
             };
             words.push(WordRow { typed, similar });
         }
-        let mut filters = self.filters.open(reader, self.fields)?;
+        let preferred = open(&self.plan.preferred, clock, found)?;
+        let mut filters = self.filters.open(reader, self.fields, clock)?;
+        found.is_prefix_cut |= filters.is_cut;
         let rows = rows(required, std::mem::take(&mut filters.gates));
         let segment = Segment {
             ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
             reader,
             filters,
             excluded,
+            preferred,
             exact_title: self.exact_title((ordinal, reader))?,
             sort: self.sort,
             modified: column::signed(reader, column::MODIFIED)?,
@@ -171,6 +174,7 @@ struct Segment<'a> {
     reader: &'a SegmentReader,
     filters: SegmentFilters<'a>,
     excluded: Vec<Unit>,
+    preferred: Vec<Unit>,
     exact_title: Gate,
     sort: SearchSort,
     modified: Arc<dyn ColumnValues<i64>>,
@@ -243,7 +247,13 @@ impl Segment<'_> {
             }
             found.total += 1;
             let count = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
-            let class = Class { words: count(all), typed_words: count(typed), ..Class::default() };
+            let is_preferred = !self.preferred.is_empty()
+                && self
+                    .preferred
+                    .iter_mut()
+                    .all(|unit| unit.seek(doc, clock) == doc && unit.confirm(doc));
+            let typed = if is_preferred { u8::MAX } else { count(typed) };
+            let class = Class { words: count(all), typed_words: typed, ..Class::default() };
             self.offer(doc, class, found, clock, || {
                 let of_rows: f32 = rows.iter_mut().map(|row| row.score(doc)).sum();
                 of_rows + words.iter_mut().map(|word| word.score(doc)).sum::<f32>()
@@ -255,7 +265,7 @@ impl Segment<'_> {
     /// Whether a document passes all that is neither a word nor a list.
     #[inline]
     fn is_wanted(&mut self, doc: DocId, clock: &mut Clock) -> Result<bool> {
-        Ok(self.filters.passes(doc)?
+        Ok(self.filters.passes(doc, clock)?
             && !self
                 .excluded
                 .iter_mut()

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::store::key::after_prefix;
 
 /// Tokens with one beginning that are looked at in a place of a segment.
-const BEGINNING_TOKENS_MAX: usize = 200_000;
+const BEGINNING_TOKENS_MAX: usize = 1_000_000;
 /// Tokens that may stand for a word in a place: those in the most documents.
 const SIMILAR_TOKENS_MAX: usize = 32;
 /// From this many characters on a word may have one typo.
@@ -22,7 +22,7 @@ const ONE_TYPO_CHARS: usize = 4;
 const TWO_TYPOS_CHARS: usize = 8;
 /// How much a word that is only spelled alike counts.
 pub(super) const SIMILAR_WEIGHT: f32 = 0.5;
-/// Tokens that no one types begin below this: stems.
+/// Stems begin below this, which nobody types.
 const TYPED_FROM: &str = "\u{2}";
 
 /// The documents of a segment with a token that begins so; and whether there are more tokens than were looked at.
@@ -60,7 +60,7 @@ pub(super) fn beginning(
 }
 
 /// Tokens with their terms in each segment, and in how many documents they are.
-type Similar = Vec<(Vec<Option<TermInfo>>, u64)>;
+type Similar = Vec<(String, Vec<Option<TermInfo>>, u64)>;
 
 /// The tokens that are spelled much like a word, the word itself not among them.
 pub(super) fn similar(
@@ -107,5 +107,8 @@ pub(super) fn similar(
     let mut tokens: Vec<(Vec<u8>, (Vec<Option<TermInfo>>, u64))> = found.into_iter().collect();
     tokens.sort_by(|(a, (_, a_count)), (b, (_, b_count))| b_count.cmp(a_count).then(a.cmp(b)));
     tokens.truncate(SIMILAR_TOKENS_MAX);
-    Ok(tokens.into_iter().map(|(_, similar)| similar).collect())
+    let readable = tokens.into_iter().filter_map(|(text, (terms, documents))| {
+        Some((String::from_utf8(text).ok()?, terms, documents))
+    });
+    Ok(readable.collect())
 }

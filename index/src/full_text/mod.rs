@@ -25,7 +25,6 @@ mod rank;
 mod schema;
 mod search;
 mod source;
-mod tokenizer;
 
 mod document;
 
@@ -45,8 +44,8 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 
 pub use request::{
-    FullTextProgress, FullTextStats, HITS_MAX, ModifiedRange, QUERY_BYTES_MAX, SearchHit,
-    SearchNote, SearchPage, SearchRequest, SearchSort,
+    FullTextProgress, FullTextStats, HITS_MAX, ModifiedRange, SearchHit, SearchNote, SearchPage,
+    SearchRequest, SearchSort,
 };
 pub use snippet::Snippet;
 

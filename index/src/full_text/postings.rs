@@ -286,6 +286,7 @@ impl Unit {
 /// Documents that a filter lets through.
 pub(super) enum Gate {
     List(SegmentPostings),
+    Bits(Bits),
     Any(Vec<Gate>),
     All(Vec<Gate>),
 }
@@ -299,6 +300,7 @@ impl Gate {
     pub(super) fn cost(&self) -> u64 {
         match self {
             Gate::List(postings) => u64::from(postings.doc_freq()),
+            Gate::Bits(bits) => bits.count(),
             Gate::Any(gates) => gates.iter().map(Gate::cost).sum(),
             Gate::All(gates) => gates.iter().map(Gate::cost).min().unwrap_or(0),
         }
@@ -311,6 +313,7 @@ impl Gate {
                 let doc = postings.doc();
                 if doc < target { postings.seek(target) } else { doc }
             }
+            Gate::Bits(bits) => bits.seek(target),
             Gate::Any(gates) => {
                 gates.iter_mut().map(|gate| gate.seek(target, clock)).min().unwrap_or(TERMINATED)
             }
