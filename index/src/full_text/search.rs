@@ -80,11 +80,15 @@ fn search(
     if let Some(share) = progress.rebuilding {
         page.notes.push(SearchNote::IndexIncomplete { share });
     }
+    let catalog = shared.catalog();
+    check_space(&catalog, request)?;
     let Some(searcher) = full_text.searcher(position.as_ref()) else {
         // The index is not open yet.
+        if page.notes.is_empty() {
+            page.notes.push(SearchNote::IndexIncomplete { share: 0.0 });
+        }
         return Ok(page);
     };
-    let catalog = shared.catalog();
     let variables = known_variables(&catalog, request);
     let languages = languages(&searcher, &full_text.fields)?;
     let known = KnownFields { variables: &variables, languages: &languages };
@@ -93,7 +97,7 @@ fn search(
         page.notes.push(SearchNote::QueryCut { bytes: cut.bytes, words: cut.words });
     }
     let asked = Asked::new(request.query, &query);
-    let filters = Filters::new(&catalog, &shared.acls, (request, &asked), &full_text.fields)?;
+    let filters = Filters::new(&catalog, &shared.acls, (request, &asked), &full_text.fields);
     if asked.has_no_words() {
         page.notes.push(SearchNote::NoWords);
         page.total_is_exact = true;
@@ -129,6 +133,18 @@ fn search(
     let index = (&searcher, &full_text.fields);
     page.hits = page::hits(shared, index, request, &search.wanted_words, hits)?;
     Ok(page)
+}
+
+fn check_space(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Result<()> {
+    let Some(name) = request.space else { return Ok(()) };
+    match catalog.by_name(name).filter(|_| request.access.sees_space(name)) {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            ErrorKind::NotFound,
+            format!("space `{name}`"),
+            "there is no such space",
+        )),
+    }
 }
 
 /// The variables that may be named: those of the spaces that the caller sees.
