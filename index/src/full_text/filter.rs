@@ -301,7 +301,7 @@ impl Opener<'_> {
     fn list(&self, term: &Term) -> Result<Gate> {
         let index = self.segment.inverted_index(term.field()).map_err(read_failed)?;
         let postings = index.read_postings(term, IndexRecordOption::Basic).map_err(io_failed)?;
-        Ok(postings.map_or_else(Gate::nothing, Gate::List))
+        Ok(postings.map_or_else(Gate::nothing, |postings| Gate::List(Box::new(postings))))
     }
 }
 

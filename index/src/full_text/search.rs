@@ -16,7 +16,9 @@ use super::plan::{Plan, Planner, io_failed, read_failed};
 use super::postings::Clock;
 use super::query::{KnownFields, parse};
 use super::rank::{Ranked, Top};
-use super::request::{HITS_MAX, SearchNote, SearchPage, SearchRequest};
+use super::request::{
+    FullTextProgress, FullTextStats, HITS_MAX, SearchNote, SearchPage, SearchRequest,
+};
 use super::schema::Fields;
 use super::snippet::Wanted as WantedWords;
 use crate::catalog::SpaceCatalog;
@@ -32,6 +34,16 @@ const RARE_LANGUAGE: u64 = 200;
 const TIME_MAX: Duration = Duration::from_secs(60);
 
 impl Shared {
+    pub(crate) fn full_text_progress(&self) -> Option<FullTextProgress> {
+        let newest = self.log_range().newest;
+        self.full_text.as_ref().map(|full_text| full_text.progress(newest))
+    }
+
+    pub(crate) fn full_text_stats(&self) -> Option<FullTextStats> {
+        let newest = self.log_range().newest;
+        self.full_text.as_ref().map(|full_text| full_text.stats(newest))
+    }
+
     pub(crate) fn search(
         &self,
         secret: &[u8; SECRET_BYTES],

@@ -6,5 +6,6 @@ mod common;
 
 mod faults;
 mod filters;
+mod kills;
 mod library;
 mod ranking;
