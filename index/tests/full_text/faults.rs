@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pressmark_index::engine::Engine;
+use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::mutation::Mutation;
 
 use crate::common::child::{Disk, check_success, child, fail};
@@ -84,6 +84,32 @@ fn a_store_without_full_text_catches_up_when_it_has_it_again() {
     delete(&without, "docs://library/n5");
     put_all(&without, [document("n5", "", "word again")]);
     drop(without);
+    check_comes_back(folder.path());
+}
+
+#[test]
+fn a_log_that_does_not_reach_back_is_made_up_for() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(fill(folder.path()));
+    let forgetful =
+        EngineOptions { change_log_retention: Duration::ZERO, ..crate::common::options() };
+    for round in 0..3 {
+        // The first commit of an engine looks for what is too old.
+        let without = Engine::open(folder.path(), &forgetful).unwrap();
+        put_all(
+            &without,
+            (0..30).map(|n| document(&format!("n{n}"), "", &format!("word r{round}"))),
+        );
+        delete(&without, &format!("docs://library/n9{round}"));
+        put_all(&without, [document(&format!("new{round}"), "", "word")]);
+    }
+    assert!(Engine::open(folder.path(), &forgetful).unwrap().log_range().oldest > 100);
+    let engine = open(folder.path());
+    assert_eq!(search(&engine, "r2").total, 30);
+    assert_eq!((search(&engine, "r1").total, search(&engine, "w91").total), (0, 0));
+    assert_eq!(engine.stats().unwrap().full_text.unwrap().discarded, 0);
+    check_clean(&engine);
+    drop(engine);
     check_comes_back(folder.path());
 }
 

@@ -7,5 +7,6 @@ mod common;
 mod faults;
 mod filters;
 mod kills;
+mod language;
 mod library;
 mod ranking;
