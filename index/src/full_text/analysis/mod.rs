@@ -25,6 +25,7 @@ mod language;
 mod parts;
 mod scan;
 mod stem;
+mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tokenizer;

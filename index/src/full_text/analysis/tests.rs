@@ -106,7 +106,7 @@ fn whole_titles_are_compared_folded() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn tokens_are_in_order_in_bounds_and_folded(

@@ -86,7 +86,7 @@ fn language() -> impl Strategy<Value = Option<Language>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn each_word_of_a_text_finds_it((words, text) in text(), language in language()) {
