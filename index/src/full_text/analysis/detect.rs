@@ -5,7 +5,7 @@
 //! it is sure, which of a sentence it seldom is, and takes thirty times as long. So: plain ASCII that whichlang takes for
 //! English is English; else what both say holds, or what whatlang is sure of. Of sentences of 60 to 120 bytes in ten
 //! languages, 95 in 100 (the median of the languages) get the right one, where whatlang alone is sure of 79 (English 100
-//! and 76, Spanish 91 and 59), and at most one a wrong one. The tables are in `docs/search.md`.
+//! and 76, Spanish 91 and 59), and at most one a wrong one. The tables are in `docs/query-language.md`.
 
 use super::{Language, beginning};
 

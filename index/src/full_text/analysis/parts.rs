@@ -9,7 +9,7 @@ use super::table;
 
 /// Words with more parts, or with more edges between letters and digits, are taken whole only: they are keys and
 /// digests, whose parts nobody asks for.
-const PARTS_MAX: usize = 8;
+pub(super) const PARTS_MAX: usize = 16;
 const DIGIT_EDGES_MAX: usize = 3;
 
 /// The parts of a word, as byte ranges of the text.
@@ -113,7 +113,11 @@ mod tests {
             ("e\u{301}coleNormale", "e\u{301}cole Normale"),
             ("ПриветМир", "Привет Мир"),
             ("a1b2c3d4", ""),
-            ("aBcDeFgHiJkLmNoPqRs", ""),
+            (
+                "testShouldReturnNothingWhenTheUserIsGone",
+                "test Should Return Nothing When The User Is Gone",
+            ),
+            ("aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgHiJ", ""),
         ] {
             let found: Vec<&str> = parts(word, 0).into_iter().map(|part| &word[part]).collect();
             assert_eq!(found.join(" "), wanted, "{word}");

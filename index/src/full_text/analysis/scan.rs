@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::characters::{ASCII, Ascii, Joiner, Role, joiner, regional_indicator, role};
 use super::grams::{self, Unit};
-use super::parts::{Parts, parts};
+use super::parts::{PARTS_MAX, Parts, parts};
 use super::stem::Stems;
 use super::{TOKEN_BYTES_MAX, Token, TokenKind, beginning, fold};
 
@@ -18,6 +18,7 @@ const CONTRACTED_MAX: usize = 2;
 pub(super) struct Buffers {
     folded: String,
     whole: String,
+    part: String,
 }
 
 /// A run of letters and digits, bytes of the text.
@@ -46,7 +47,7 @@ pub(super) struct Pass<'t, 'b> {
     buffers: &'b mut Buffers,
     each: &'b mut dyn FnMut(Token<'_>),
     position: u32,
-    pending: SmallVec<[Pending; 16]>,
+    pending: SmallVec<[Pending; PARTS_MAX]>,
 }
 
 impl<'t, 'b> Pass<'t, 'b> {
@@ -377,8 +378,8 @@ impl<'t, 'b> Pass<'t, 'b> {
     /// Emits the parts whose position is reached.
     fn reach(&mut self, position: u32) {
         let reached = self.pending.partition_point(|part| part.position <= position);
-        let mut folded = String::new();
-        let parts: SmallVec<[Pending; 16]> = self.pending.drain(..reached).collect();
+        let mut folded = std::mem::take(&mut self.buffers.part);
+        let parts: SmallVec<[Pending; PARTS_MAX]> = self.pending.drain(..reached).collect();
         for part in parts {
             let word = self.text.get(part.start..part.end).unwrap_or_default();
             folded.clear();
@@ -395,12 +396,13 @@ impl<'t, 'b> Pass<'t, 'b> {
                 kind: TokenKind::Part,
             };
             (self.each)(token);
-            if let Some(stem) =
-                self.stems.as_deref_mut().and_then(|stems| stems.stem(word, &folded))
-            {
+            let Some(stems) = self.stems.as_deref_mut() else { continue };
+            let word = if word.is_ascii() && !stems.dotless() { &folded } else { word };
+            if let Some(stem) = stems.stem(word, &folded) {
                 (self.each)(Token { text: stem, kind: TokenKind::Stem, ..token });
             }
         }
+        self.buffers.part = folded;
     }
 }
 

@@ -98,7 +98,8 @@ fn whole_titles_are_compared_folded() {
         ("The  Rust—Book!", "the rust book"),
         ("serde_json", "serde json"),
         ("認證 系統", "認證系統"),
-        ("C++", "c"),
+        ("C++", "c++"),
+        ("The C# guide", "the c# guide"),
         ("...", ""),
     ] {
         assert_eq!(fold_whole(text), wanted, "{text}");
