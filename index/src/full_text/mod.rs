@@ -25,6 +25,7 @@ mod rank;
 mod schema;
 mod search;
 mod source;
+mod window;
 
 mod document;
 

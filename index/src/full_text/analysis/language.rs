@@ -73,6 +73,7 @@ impl Language {
     }
 
     /// The shortest ISO 639 code.
+    #[cfg(test)]
     pub(crate) fn tag(self) -> &'static str {
         self.known().and_then(|known| known.codes.first()).copied().unwrap_or("und")
     }
