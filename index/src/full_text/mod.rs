@@ -5,3 +5,6 @@
 pub(crate) mod analysis;
 pub(crate) mod query;
 pub mod snippet;
+
+#[doc(hidden)]
+pub mod measured;
