@@ -13,7 +13,7 @@ mod search;
 mod analysis;
 mod query;
 mod snippet;
-// A search, in the order of its steps.
+// A search.
 mod asked;
 mod cursor;
 mod execute;
