@@ -1,6 +1,7 @@
 //! `pressmark verify`: every derived key against the truth, in both directions, over one snapshot.
 
 mod beside;
+mod indexes;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -121,6 +122,8 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
         })
     })?;
     check.completion(completion)?;
+    let result = check.full_text();
+    check.report.caught("full text", result)?;
     progress(check.report.resources);
     Ok(check.report)
 }
@@ -435,15 +438,6 @@ impl Check<'_> {
         }
         faults.into_iter().for_each(|fault| self.report.fault(fault));
         Ok(())
-    }
-
-    /// The completion indexes say what the list's resources come to.
-    fn completion(&mut self, checked: Result<(u64, Vec<String>)>) -> Result<()> {
-        let result = checked.map(|(compared, faults)| {
-            self.report.derived_keys += compared;
-            faults.into_iter().for_each(|fault| self.report.fault(format!("completion: {fault}")));
-        });
-        self.report.caught("completion", result)
     }
 
     fn newest(&self) -> Result<u64> {
