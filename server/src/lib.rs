@@ -30,6 +30,7 @@ pub mod shutdown;
 pub mod telemetry;
 
 pub mod config;
+pub mod extraction;
 pub mod indexer;
 pub mod loading;
 pub mod sources;

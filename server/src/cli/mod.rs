@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::parse_address;
+use crate::extraction::pdf;
 use crate::telemetry::{self, LogFormat, TelemetryConfig};
 
 /// Some records or checks failed; the rest was done.
@@ -120,6 +121,9 @@ enum Command {
     Verify,
     /// Print figures of the store
     Stats,
+    /// Read a PDF from stdin and write its text to stdout: what the server starts for each one
+    #[command(name = pdf::SUBCOMMAND, hide = true)]
+    ExtractPdf,
 }
 
 #[derive(Debug, Subcommand)]
@@ -191,6 +195,10 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Space { command } => space::run(common, command),
         Command::Verify => verify::run(common),
         Command::Stats => inspect::stats(common),
+        Command::ExtractPdf => {
+            pdf::run().map_err(|error| format!("stdin: {error}"))?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
