@@ -31,6 +31,7 @@ pub mod telemetry;
 
 pub mod config;
 pub mod extraction;
+mod highlight;
 pub mod indexer;
 pub mod loading;
 pub mod sources;

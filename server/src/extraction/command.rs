@@ -49,9 +49,10 @@ impl ExtractCommand {
         let output = output?;
         match ended {
             Ok(status) if status.success() => Ok(output),
-            Ok(status) => {
-                Err(ExtractFault::Command(format!("{} ended with {status}", self.program.display())))
-            }
+            Ok(status) => Err(ExtractFault::Command(format!(
+                "{} ended with {status}",
+                self.program.display()
+            ))),
             Err(error) => Err(self.failed(&error)),
         }
     }

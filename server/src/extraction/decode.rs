@@ -75,7 +75,11 @@ mod tests {
             (b"\xef\xbb\xbfmarked".to_vec(), "text/plain", "marked"),
             (utf16("wide \u{e9}"), "text/csv", "wide é"),
             (b"caf\xe9".to_vec(), "text/plain; charset=ISO-8859-1", "café"),
-            (b"<meta charset=windows-1252>\x93q\x94".to_vec(), "text/html", "<meta charset=windows-1252>“q”"),
+            (
+                b"<meta charset=windows-1252>\x93q\x94".to_vec(),
+                "text/html",
+                "<meta charset=windows-1252>“q”",
+            ),
             (in_encoding("euc-jp", &xml), "text/xml", &xml),
             (in_encoding("shift_jis", japanese), "text/plain", japanese),
             (b"a\xffb".to_vec(), "text/plain; charset=nonsense", "aÿb"),

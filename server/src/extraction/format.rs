@@ -80,8 +80,7 @@ impl Format {
 }
 
 /// Types under `text/x-` that are prose all the same.
-const PROSE: [&str; 7] =
-    ["bibtex", "diff", "java-properties", "log", "markdown", "rst", "tex"];
+const PROSE: [&str; 7] = ["bibtex", "diff", "java-properties", "log", "markdown", "rst", "tex"];
 
 /// Types of programs and of settings that `text/x-` does not show.
 const CODE: [&str; 16] = [

@@ -54,14 +54,20 @@ const LEFT_OUT: [&[u8]; 7] =
 
 /// Elements whose content is not markup, and no part of the text either.
 const RAW: [&[u8]; 9] = [
-    b"script", b"style", b"title", b"textarea", b"noscript", b"iframe", b"xmp", b"noembed",
+    b"script",
+    b"style",
+    b"title",
+    b"textarea",
+    b"noscript",
+    b"iframe",
+    b"xmp",
+    b"noembed",
     b"noframe",
 ];
 
 /// Elements that may be left out by an attribute. Those whose end tag is often missing are not among them.
-const LEFT_OUT_BY_ATTRIBUTE: [&[u8]; 10] = [
-    b"div", b"section", b"aside", b"header", b"footer", b"span", b"ul", b"ol", b"form", b"table",
-];
+const LEFT_OUT_BY_ATTRIBUTE: [&[u8]; 10] =
+    [b"div", b"section", b"aside", b"header", b"footer", b"span", b"ul", b"ol", b"form", b"table"];
 
 /// Elements within a line.
 const INLINE: [&[u8]; 33] = [
@@ -71,8 +77,7 @@ const INLINE: [&[u8]; 33] = [
 ];
 
 /// Elements of which another word begins, on the same line.
-const WORDS: [&[u8]; 8] =
-    [b"td", b"th", b"button", b"input", b"option", b"time", b"rp", b"rt"];
+const WORDS: [&[u8]; 8] = [b"td", b"th", b"button", b"input", b"option", b"time", b"rp", b"rt"];
 
 /// Names longer than this are none of ours.
 const NAME_BYTES_MAX: usize = 16;
@@ -275,7 +280,10 @@ mod tests {
             ("a<br>b<div>c</div>d", "a\nb\nc\nd"),
             ("<table><tr><td>a<td>b<tr><td>c</table>", "a b\nc"),
             ("<ul><li>a<li>b</ul>", "a\nb"),
-            ("caf&eacute; &lt;b&gt; &#x65e5;&#26412; a&nbsp;b &amp;c &bogus;", "café <b> 日本 a b &c &bogus;"),
+            (
+                "caf&eacute; &lt;b&gt; &#x65e5;&#26412; a&nbsp;b &amp;c &bogus;",
+                "café <b> 日本 a b &c &bogus;",
+            ),
             ("<pre>  let x = 1;\n  let y;\n</pre>after  it", "  let x = 1;\n  let y;\nafter it"),
             ("x <img src=a alt='a chart'> y<img alt=\"\">z", "x a chart yz"),
             ("<my-element>own</my-element>next", "own\nnext"),
@@ -290,7 +298,10 @@ mod tests {
     #[test]
     fn what_is_no_text_is_left_out() {
         for (html, expected) in [
-            ("<head><title>T</title><style>p{}</style></head><body>b<script>if (a<b) {}</script>c", "b\nc"),
+            (
+                "<head><title>T</title><style>p{}</style></head><body>b<script>if (a<b) {}</script>c",
+                "b\nc",
+            ),
             ("a<!-- c --><nav>menu <nav>in</nav> menu</nav>b", "a\nb"),
             ("a<svg><text>s</text></svg>b<svg/>c", "a\nb\nc"),
             ("<div role=navigation>m<div>n</div></div><div hidden>h</div>text", "text"),

@@ -33,8 +33,9 @@ pub(super) fn text(json: &str) -> Cow<'_, str> {
 fn string_end(text: &str) -> usize {
     let mut at = 0;
     let bytes = text.as_bytes();
-    while let Some(found) =
-        bytes.get(at..).and_then(|rest| rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | b'\n')))
+    while let Some(found) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | b'\n')))
     {
         at += found;
         match bytes.get(at) {

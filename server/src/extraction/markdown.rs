@@ -140,7 +140,10 @@ mod tests {
     #[test]
     fn words_and_code_stay_and_marks_go() {
         for (markdown, expected) in [
-            ("# Title\n\nOne *two*three [four](http://x/y) five.\n", "Title\nOne twothree four five."),
+            (
+                "# Title\n\nOne *two*three [four](http://x/y) five.\n",
+                "Title\nOne twothree four five.",
+            ),
             ("a\nb  \nc\n\n---\nd", "a b\nc\nd"),
             ("- [ ] task\n- x\n  1. y\n", "task\nx\ny"),
             ("Use `foo_bar()` and snake\\_case.", "Use foo_bar() and snake_case."),
@@ -149,8 +152,14 @@ mod tests {
             ("| a | b |\n|---|---|\n| c | d |\n", "a b\nc d"),
             ("[![build](https://ci/x.svg)](https://ci/) text", "build text"),
             ("<https://x.example/> [r]\n\n[r]: http://target", "https://x.example/ r"),
-            ("<p align=\"center\">\n<b>Words</b><br>more\n</p>\n\n<!-- no -->\nyes<br/>x", "Words\nmore\nyes\nx"),
-            ("---\ntitle: T\ntags: [search, x]\n---\n# T\n\nText", "T\nText\ntitle: T\ntags: [search, x]"),
+            (
+                "<p align=\"center\">\n<b>Words</b><br>more\n</p>\n\n<!-- no -->\nyes<br/>x",
+                "Words\nmore\nyes\nx",
+            ),
+            (
+                "---\ntitle: T\ntags: [search, x]\n---\n# T\n\nText",
+                "T\nText\ntitle: T\ntags: [search, x]",
+            ),
             ("+++\ntags = ['q']\n+++\nText", "Text\ntags = ['q']"),
             ("\u{feff}# 手册 &amp; more", "手册 & more"),
             ("> quote\n> more\n\n![alt *text*](i.png)", "quote more\nalt text"),

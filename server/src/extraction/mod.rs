@@ -15,6 +15,7 @@ mod markdown;
 mod notebook;
 mod office;
 pub(crate) mod pdf;
+mod resource;
 mod text;
 mod xml;
 
@@ -120,7 +121,7 @@ impl Extractor {
     ///
     /// # Errors
     /// When there is none to be found; see [`ExtractFault`].
-    pub fn extract<'a>(
+    pub fn text_of<'a>(
         &self,
         mime_type: &str,
         contents: Contents<'a>,
@@ -205,10 +206,9 @@ fn of_text<'a>(essence: &str, text: &'a str) -> Extracted<'a> {
             let text = Cow::Owned(page.text);
             Extracted { title: title(), text, language: page.language, is_code }
         }
-        Format::Markdown => Extracted {
-            title: title(),
-            ..plain(Cow::Owned(markdown::text(text, TEXT_BYTES_MAX)))
-        },
+        Format::Markdown => {
+            Extracted { title: title(), ..plain(Cow::Owned(markdown::text(text, TEXT_BYTES_MAX))) }
+        }
         Format::Notebook => match notebook::text(text, TEXT_BYTES_MAX) {
             Some(words) => plain(Cow::Owned(words)),
             None => plain(json::text(text)),

@@ -25,7 +25,7 @@ fn texts_by_their_types() {
         ("x-unknown/type", "text", None, "text"),
         ("", "text", None, "text"),
     ] {
-        let found = ours().extract(mime_type, Contents::Text(contents)).unwrap();
+        let found = ours().text_of(mime_type, Contents::Text(contents)).unwrap();
         assert_eq!((found.title.as_deref(), &*found.text), (title, expected), "{mime_type}");
     }
 }
@@ -33,7 +33,7 @@ fn texts_by_their_types() {
 #[test]
 fn plain_text_is_not_copied() {
     for mime_type in ["text/plain", "text/x-rust", "application/json", "text/xml"] {
-        let found = ours().extract(mime_type, Contents::Text("fn main() {}")).unwrap();
+        let found = ours().text_of(mime_type, Contents::Text("fn main() {}")).unwrap();
         assert!(matches!(found.text, Cow::Borrowed(_)), "{mime_type}");
         assert_eq!(found.is_code, mime_type.contains("rust") || mime_type.contains("json"));
     }
@@ -42,7 +42,7 @@ fn plain_text_is_not_copied() {
 #[test]
 fn blobs_are_decoded_or_refused() {
     let extract = |mime_type: &str, bytes: &[u8]| {
-        ours().extract(mime_type, Contents::Blob(bytes)).map(|found| found.text.into_owned())
+        ours().text_of(mime_type, Contents::Blob(bytes)).map(|found| found.text.into_owned())
     };
     assert_eq!(extract("text/plain", b"caf\xe9 au lait"), Ok("café au lait".to_owned()));
     assert_eq!(extract("text/html", b"\xff\xfe<\0p\0>\0x\0"), Ok("x".to_owned()));
@@ -63,7 +63,7 @@ fn command(words: &[&str]) -> Extractor {
 }
 
 fn run(extractor: &Extractor, input: &[u8]) -> Result<String, ExtractFault> {
-    let found = extractor.extract("application/x-own; v=1", Contents::Blob(input))?;
+    let found = extractor.text_of("application/x-own; v=1", Contents::Blob(input))?;
     Ok(found.text.into_owned())
 }
 
@@ -73,7 +73,10 @@ fn commands_turn_stdin_into_stdout() {
     let text = String::from_utf8(large.clone()).unwrap();
     assert_eq!(run(&command(&["cat"]), &large), Ok(text));
     assert_eq!(run(&command(&["tr", "a-z", "A-Z"]), b"word"), Ok("WORD".to_owned()));
-    assert_eq!(run(&command(&["sh", "-c", "exec <&-; echo done"]), &large), Ok("done\n".to_owned()));
+    assert_eq!(
+        run(&command(&["sh", "-c", "exec <&-; echo done"]), &large),
+        Ok("done\n".to_owned())
+    );
     // What goes on holds the pipe, and is not waited for.
     assert_eq!(run(&command(&["sh", "-c", "sleep 600 & echo x"]), b""), Ok("x\n".to_owned()));
 }
@@ -81,7 +84,9 @@ fn commands_turn_stdin_into_stdout() {
 #[test]
 fn commands_are_held_to_their_bounds() {
     let failed = |words: &[&str]| run(&command(words), b"x").unwrap_err();
-    assert!(matches!(failed(&["sh", "-c", "echo x; exit 3"]), ExtractFault::Command(text) if text.contains('3')));
+    assert!(
+        matches!(failed(&["sh", "-c", "echo x; exit 3"]), ExtractFault::Command(text) if text.contains('3'))
+    );
     assert!(matches!(failed(&["./no such program"]), ExtractFault::Command(_)));
     assert_eq!(failed(&["yes"]), ExtractFault::TooLarge);
     for words in [&["sleep", "600"][..], &["sh", "-c", "exec >&-; sleep 600"]] {
@@ -97,16 +102,66 @@ fn commands_are_held_to_their_bounds() {
 fn hostile_texts_are_read_in_passing() {
     const BYTES: usize = 2 << 20;
     for unit in [
-        "<div>", "<nav>", "<pre>", "<a \"", "<p", "</", "<!--", "<![CDATA[", "&", "&#", "<script>", "<", "[",
-        "![", "[[a](", "`", "*_", "**a ", "> ", "- ", "\t", "  - a\n", "|", "|a\n|-\n", "```\n", "~", "# \n", "\\",
-        "\"", "\"\\", "\\u", "{\"a\":", "[^a]: ", "<a>", "<x:", "<?", "<!DOCTYPE a [", "]]>", "\n\n", "---\n", "a\n===\n",
-        "_a", "a_", "<b>*", "![a][", "(", "[a]: b\n", "**", "*a_",
+        "<div>",
+        "<nav>",
+        "<pre>",
+        "<a \"",
+        "<p",
+        "</",
+        "<!--",
+        "<![CDATA[",
+        "&",
+        "&#",
+        "<script>",
+        "<",
+        "[",
+        "![",
+        "[[a](",
+        "`",
+        "*_",
+        "**a ",
+        "> ",
+        "- ",
+        "\t",
+        "  - a\n",
+        "|",
+        "|a\n|-\n",
+        "```\n",
+        "~",
+        "# \n",
+        "\\",
+        "\"",
+        "\"\\",
+        "\\u",
+        "{\"a\":",
+        "[^a]: ",
+        "<a>",
+        "<x:",
+        "<?",
+        "<!DOCTYPE a [",
+        "]]>",
+        "\n\n",
+        "---\n",
+        "a\n===\n",
+        "_a",
+        "a_",
+        "<b>*",
+        "![a][",
+        "(",
+        "[a]: b\n",
+        "**",
+        "*a_",
     ] {
         let text = unit.repeat(BYTES / unit.len());
         for mime_type in [
-            "text/html", "text/markdown", "application/json", "application/x-ipynb+json", "image/svg+xml", "text/xml",
+            "text/html",
+            "text/markdown",
+            "application/json",
+            "application/x-ipynb+json",
+            "image/svg+xml",
+            "text/xml",
         ] {
-            let found = ours().extract(mime_type, Contents::Text(&text)).unwrap();
+            let found = ours().text_of(mime_type, Contents::Text(&text)).unwrap();
             assert!(found.text.len() <= TEXT_BYTES_MAX.max(text.len()), "{mime_type} {unit}");
         }
     }

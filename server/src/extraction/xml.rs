@@ -92,9 +92,12 @@ fn resolved(reference: &BytesRef<'_>) -> Cow<'static, str> {
 impl Element<'_> {
     /// The value of an attribute, by its name without prefix.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
-        let found = self.tag.attributes().with_checks(false).flatten().find(|attribute| {
-            local(attribute.key.0) == name
-        })?;
+        let found = self
+            .tag
+            .attributes()
+            .with_checks(false)
+            .flatten()
+            .find(|attribute| local(attribute.key.0) == name)?;
         Some(html_escape::decode_html_entities(&found.value).into_owned())
     }
 }
@@ -106,7 +109,10 @@ mod tests {
     #[test]
     fn words_are_found_and_faults_end_it() {
         for (xml, expected) in [
-            ("<svg><title>A &amp; B</title><text>c&#233;&eacute;&own;</text><path d='M0'/></svg>", "A & B\ncéé&own;"),
+            (
+                "<svg><title>A &amp; B</title><text>c&#233;&eacute;&own;</text><path d='M0'/></svg>",
+                "A & B\ncéé&own;",
+            ),
             ("<a><![CDATA[x < y]]></a>", "x < y"),
             ("<svg><style>.a{}</style><text>t</text></svg>", "t"),
             ("<a>one</b>two</a></a>three", "one\ntwo\nthree"),

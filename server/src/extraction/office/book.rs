@@ -53,7 +53,9 @@ fn chapters(package: &str, folder: &str) -> Vec<String> {
         if let Node::Start(element) = node {
             match element.name {
                 "item" => {
-                    if let (Some(id), Some(place)) = (element.attribute("id"), element.attribute("href")) {
+                    if let (Some(id), Some(place)) =
+                        (element.attribute("id"), element.attribute("href"))
+                    {
                         places.insert(id, within(folder, &place));
                     }
                 }

@@ -6,10 +6,7 @@ use super::super::xml::{Node, walk};
 use super::Document;
 
 /// The text of the content, whatever kind of document it is.
-pub(in crate::extraction) fn open_document(
-    mut archive: Archive<'_>,
-    bytes_max: usize,
-) -> Document {
+pub(in crate::extraction) fn open_document(mut archive: Archive<'_>, bytes_max: usize) -> Document {
     let mut text = TextBuilder::new(bytes_max);
     if let Some(xml) = archive.text("content.xml") {
         read(&xml, &mut text);

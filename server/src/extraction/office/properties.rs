@@ -25,14 +25,17 @@ pub(super) fn read(xml: &str) -> Properties {
                 }
             }
             Node::Text(piece) => {
-                if let Some((_, text)) = value.as_mut().filter(|(_, text)| text.len() < VALUE_BYTES_MAX) {
+                if let Some((_, text)) =
+                    value.as_mut().filter(|(_, text)| text.len() < VALUE_BYTES_MAX)
+                {
                     text.push_str(&piece);
                 }
             }
             Node::End(_) => {
                 if let Some((is_title, text)) = value.take() {
                     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                    let place = if is_title { &mut properties.title } else { &mut properties.language };
+                    let place =
+                        if is_title { &mut properties.title } else { &mut properties.language };
                     if !text.is_empty() && place.is_none() {
                         *place = Some(text);
                     }

@@ -71,10 +71,16 @@ fn workbooks_row_by_row() {
         <row><c r='XFD1048576' t='str'><f>A1&amp;\"x\"</f><v>made</v></c></row></sheetData></worksheet>";
     let strings = "<sst><si><t>zero</t></si><si><r><t>o</t></r><r><t>ne</t></r><rPh><t>reading</t></rPh></si></sst>";
     let parts = [
-        ("xl/workbook.xml", "<workbook><sheets><sheet name='Costs &amp; more'/></sheets></workbook>"),
+        (
+            "xl/workbook.xml",
+            "<workbook><sheets><sheet name='Costs &amp; more'/></sheets></workbook>",
+        ),
         ("xl/sharedStrings.xml", strings),
         ("xl/worksheets/sheet1.xml", sheet),
-        ("xl/comments1.xml", "<comments><comment><text><t>re</t><t>mark</t></text></comment></comments>"),
+        (
+            "xl/comments1.xml",
+            "<comments><comment><text><t>re</t><t>mark</t></text></comment></comments>",
+        ),
         ("docProps/core.xml", CORE),
     ];
     let text = "Costs & more\none zero\n42 in line\nmade\nremark";

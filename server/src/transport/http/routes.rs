@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::HeaderName};
-use pressmark_index::engine::Health;
+use pressmark_index::{engine::Health, full_text::FullTextProgress};
 
 use super::responses::HttpResponse;
 use super::{HttpServer, cors, get, origin, post, responses};
@@ -56,6 +56,7 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
         ("/mcp", _) => responses::method_not_allowed(MCP_METHODS),
         ("/metrics", &Method::GET | &Method::HEAD) => {
             store_health(server);
+            full_text_progress(server);
             responses::metrics(server.metrics.exposition())
         }
         ("/metrics", _) => responses::method_not_allowed(READ_METHODS),
@@ -75,7 +76,7 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
         None if settled && behind > 0 => {
             format!("ready, but the completion of {behind} spaces is still being made\n").into()
         }
-        None if settled => "ready\n".into(),
+        None if settled => full_text_said(full_text_progress(server)),
         None => "ready (indexing)\n".into(),
         Some(Ok(since)) => {
             format!("ready, but the store refuses writes since {since:.0}: the log says why\n")
@@ -84,6 +85,32 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
         Some(Err(_)) => "ready, but the store refuses writes: the log says why\n".into(),
     };
     probe(method, StatusCode::OK, text)
+}
+
+/// How far the full-text index is: searching answers from what it has.
+fn full_text_said(progress: Option<FullTextProgress>) -> Bytes {
+    let Some(FullTextProgress { rebuilding, failure, .. }) = progress else {
+        return "ready\n".into();
+    };
+    match (rebuilding, failure) {
+        (_, Some(failure)) => {
+            format!("ready, but the full-text index stands still: {failure}\n").into()
+        }
+        (Some(share), None) => {
+            let share = (share * 100.0).floor();
+            format!("ready, but the full-text index is still being made: {share:.0} %\n").into()
+        }
+        (None, None) => "ready\n".into(),
+    }
+}
+
+/// Asks how far the full-text index is, for the metrics as well.
+fn full_text_progress(server: &HttpServer) -> Option<FullTextProgress> {
+    let progress = server.pool.mcp().engine().full_text_progress();
+    if let Some(progress) = &progress {
+        server.metrics.search.progressed(progress);
+    }
+    progress
 }
 
 /// Asks the store whether it takes writes; the log gets each change of the answer once, whoever asks.
