@@ -12,10 +12,10 @@ use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Tant
 
 use super::FullTextOptions;
 use super::analysis::ANALYSIS_VERSION;
+use super::analysis::tokenizer::TextTokenizer;
 use super::directory::IndexDirectory;
 use super::document::ResourceDocument;
-use super::schema::{Fields, SCHEMA_VERSION};
-use super::tokenizer::{self, TextTokenizer};
+use super::schema::{Fields, SCHEMA_VERSION, TOKENIZER};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Memory that tantivy needs for one thread at least.
@@ -128,7 +128,7 @@ fn open_or_create(
     is_stopped: &Arc<AtomicBool>,
 ) -> tantivy::Result<OpenIndex> {
     let tokenizers = TokenizerManager::default();
-    tokenizers.register(tokenizer::NAME, TextTokenizer::default());
+    tokenizers.register(TOKENIZER, TextTokenizer::default());
     let settings =
         IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
     let index = Index::builder()

@@ -7,11 +7,11 @@ use parking_lot::{Condvar, Mutex};
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf};
 use tantivy::schema::{Field, Value as FieldValue};
 
-use super::analysis::{detect_language, fold_whole};
+use super::analysis::tokenizer::language_mark;
+use super::analysis::{Language, detect_language, fold_whole};
 use super::extract::{Extract, Extracted, ExtractedText};
 use super::schema::{Fields, essence, path_term, uri_hash, value_term};
 use super::source::{Loaded, TEXT_BYTES_MAX};
-use super::tokenizer::tagged;
 use crate::catalog::SpaceCatalog;
 use crate::resource::Value;
 use crate::resource_uri;
@@ -156,6 +156,12 @@ impl DocumentMaker {
         if is_shown {
             text_value(fields.shown_text, text);
         }
+        if let Some(language) = language {
+            let number = u64::from(language.number());
+            values.push((fields.language, FieldContent::Unsigned(number)));
+        }
+        let mut text_value =
+            |field: Field, text: String| values.push((field, FieldContent::Text(text)));
         let hash = uri_hash(&uri);
         text_value(fields.uri, uri);
         values.extend([
@@ -179,8 +185,17 @@ impl FieldContent {
     }
 }
 
+/// A text as the tokenizer wants it, with its language.
+fn tagged(language: Option<Language>, text: &str) -> String {
+    let mark = language_mark(language);
+    let mut tagged = String::with_capacity(mark.len_utf8() + text.len());
+    tagged.push(mark);
+    tagged.push_str(text);
+    tagged
+}
+
 /// All words of a title as one, so that titles that differ in case, accents and punctuation alone are the same.
-pub(super) fn exact_key(title: &str) -> Option<String> {
+fn exact_key(title: &str) -> Option<String> {
     if title.len() > EXACT_BYTES_MAX {
         return None;
     }

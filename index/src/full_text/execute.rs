@@ -12,7 +12,11 @@ use super::postings::{Clock, Gate, Unit};
 use super::rank::{Class, Rank, Ranked, Top};
 use super::request::SearchSort;
 use super::schema::{Fields, column};
+use super::window::Window;
 use crate::error::Result;
+
+/// A word is gone through in windows while no filter lets less than one of so many of its documents through.
+const WINDOW_SHARE: u64 = 4;
 
 /// How many of the words a document must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,20 +72,26 @@ impl<'a> Execution<'a> {
             };
             words.push(WordRow { typed, similar });
         }
-        let mut filters = self.filters.open(reader, self.fields)?;
+        let preferred = open(&self.plan.preferred, clock, found)?;
+        let mut filters = self.filters.open(reader, self.fields, clock)?;
+        found.is_prefix_cut |= filters.is_cut;
         let rows = rows(required, std::mem::take(&mut filters.gates));
         let segment = Segment {
             ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
             reader,
             filters,
             excluded,
+            preferred,
             exact_title: self.exact_title((ordinal, reader))?,
             sort: self.sort,
             modified: column::signed(reader, column::MODIFIED)?,
             uri_hash: column::unsigned(reader, column::URI_HASH)?,
         };
         match self.wanted {
-            Wanted::AllWords => segment.all_words(words, rows, found, clock),
+            Wanted::AllWords => match one_word(words, &rows) {
+                Ok(word) => segment.one_word(word, rows, found, clock),
+                Err(words) => segment.all_words(words, rows, found, clock),
+            },
             Wanted::AtLeast(count) => segment.most_words(words, rows, count, found, clock),
         }
     }
@@ -93,7 +103,7 @@ impl<'a> Execution<'a> {
         };
         let index = reader.inverted_index(self.fields.title_exact).map_err(read_failed)?;
         let postings = index.read_postings_from_terminfo(term, IndexRecordOption::Basic);
-        Ok(Gate::List(postings.map_err(io_failed)?))
+        Ok(Gate::List(Box::new(postings.map_err(io_failed)?)))
     }
 }
 
@@ -105,7 +115,7 @@ struct WordRow {
 
 /// Something that every hit has.
 enum Row {
-    Scored(Unit),
+    Scored(Box<Unit>),
     Plain(Gate),
 }
 
@@ -141,7 +151,28 @@ impl Row {
 }
 
 fn rows(required: Vec<Unit>, gates: Vec<Gate>) -> Vec<Row> {
-    required.into_iter().map(Row::Scored).chain(gates.into_iter().map(Row::Plain)).collect()
+    required
+        .into_iter()
+        .map(|unit| Row::Scored(Box::new(unit)))
+        .chain(gates.into_iter().map(Row::Plain))
+        .collect()
+}
+
+/// The only word, if most of its documents may be hits; else the words.
+fn one_word(mut words: Vec<WordRow>, rows: &[Row]) -> Result<Box<Unit>, Vec<WordRow>> {
+    let is_alone = words.len() == 1
+        && words.iter().all(|word| {
+            let cost = word.typed.cost();
+            word.typed.has_lists_only()
+                && rows.iter().all(|row| row.cost().saturating_mul(WINDOW_SHARE) >= cost)
+        });
+    match words.pop() {
+        Some(word) if is_alone => Ok(Box::new(word.typed)),
+        last => {
+            words.extend(last);
+            Err(words)
+        }
+    }
 }
 
 /// The first document from `target` on that is in all rows; rows must not be empty.
@@ -171,6 +202,7 @@ struct Segment<'a> {
     reader: &'a SegmentReader,
     filters: SegmentFilters<'a>,
     excluded: Vec<Unit>,
+    preferred: Vec<Unit>,
     exact_title: Gate,
     sort: SearchSort,
     modified: Arc<dyn ColumnValues<i64>>,
@@ -178,6 +210,33 @@ struct Segment<'a> {
 }
 
 impl Segment<'_> {
+    fn one_word(
+        mut self,
+        mut word: Box<Unit>,
+        mut rows: Vec<Row>,
+        found: &mut Found,
+        clock: &mut Clock,
+    ) -> Result<()> {
+        let mut window = Window::new();
+        let mut target = 0;
+        while !clock.is_up() && window.fill(&mut word, target, clock) {
+            target = window.end();
+            while let Some((doc, of_word)) = window.next() {
+                let is_hit = rows.iter_mut().all(|row| row.seek(doc, clock) == doc)
+                    && self.is_wanted(doc, clock)?
+                    && rows.iter_mut().all(|row| row.confirm(doc));
+                if is_hit {
+                    found.total += 1;
+                    let class = Class { words: 1, typed_words: 1, ..Class::default() };
+                    self.offer(doc, class, found, clock, || {
+                        of_word + rows.iter_mut().map(|row| row.score(doc)).sum::<f32>()
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn all_words(
         mut self,
         words: Vec<WordRow>,
@@ -186,7 +245,7 @@ impl Segment<'_> {
         clock: &mut Clock,
     ) -> Result<()> {
         let count = u8::try_from(words.len()).unwrap_or(u8::MAX);
-        rows.extend(words.into_iter().map(|word| Row::Scored(word.typed)));
+        rows.extend(words.into_iter().map(|word| Row::Scored(Box::new(word.typed))));
         rows.sort_by_key(Row::cost);
         let mut target = 0;
         while target < self.reader.max_doc() && clock.step() {
@@ -243,7 +302,13 @@ impl Segment<'_> {
             }
             found.total += 1;
             let count = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
-            let class = Class { words: count(all), typed_words: count(typed), ..Class::default() };
+            let is_preferred = !self.preferred.is_empty()
+                && self
+                    .preferred
+                    .iter_mut()
+                    .all(|unit| unit.seek(doc, clock) == doc && unit.confirm(doc));
+            let typed = if is_preferred { u8::MAX } else { count(typed) };
+            let class = Class { words: count(all), typed_words: typed, ..Class::default() };
             self.offer(doc, class, found, clock, || {
                 let of_rows: f32 = rows.iter_mut().map(|row| row.score(doc)).sum();
                 of_rows + words.iter_mut().map(|word| word.score(doc)).sum::<f32>()
@@ -255,7 +320,7 @@ impl Segment<'_> {
     /// Whether a document passes all that is neither a word nor a list.
     #[inline]
     fn is_wanted(&mut self, doc: DocId, clock: &mut Clock) -> Result<bool> {
-        Ok(self.filters.passes(doc)?
+        Ok(self.filters.passes(doc, clock)?
             && !self
                 .excluded
                 .iter_mut()

@@ -8,10 +8,12 @@
 pub mod extract;
 mod request;
 
+mod search;
+// The language: what texts and queries come to, and how a text is shown.
 mod analysis;
 mod query;
 mod snippet;
-
+// A search, in the order of its steps.
 mod asked;
 mod cursor;
 mod execute;
@@ -22,20 +24,22 @@ mod page;
 mod plan;
 mod postings;
 mod rank;
-mod schema;
-mod search;
-mod source;
-mod tokenizer;
+mod window;
 
-mod document;
-
+// The index, and what keeps it in step with the store.
 mod commit;
 mod directory;
+mod document;
 mod feeder;
 mod reconcile;
+mod schema;
+mod source;
 mod state;
 
 mod check;
+
+#[doc(hidden)]
+pub mod measured;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,8 +49,8 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 
 pub use request::{
-    FullTextProgress, FullTextStats, HITS_MAX, ModifiedRange, QUERY_BYTES_MAX, SearchHit,
-    SearchNote, SearchPage, SearchRequest, SearchSort,
+    FullTextProgress, FullTextStats, HITS_MAX, ModifiedRange, SearchHit, SearchNote, SearchPage,
+    SearchRequest, SearchSort,
 };
 pub use snippet::Snippet;
 

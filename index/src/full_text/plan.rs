@@ -22,6 +22,8 @@ pub(super) struct Plan {
     pub(super) words: Vec<PlannedWord>,
     pub(super) required: Vec<PlannedUnit>,
     pub(super) excluded: Vec<PlannedUnit>,
+    /// Documents that have all of them come before others.
+    pub(super) preferred: Vec<PlannedUnit>,
     /// Documents whose title is the whole query.
     pub(super) exact_title: Option<Vec<Option<TermInfo>>>,
 }
@@ -93,34 +95,35 @@ impl<'s> Planner<'s> {
             words: words.collect::<Result<_>>()?,
             required: units(&asked.required)?,
             excluded: units(&asked.excluded)?,
+            preferred: units(&asked.preferred)?,
             exact_title: exact_title.map(|(terms, _)| terms),
         })
     }
 
-    /// Adds to each word what is spelled much like it; false: there is nothing.
+    /// Adds to each word what is spelled much like it, and returns what that is with the numbers of the clauses.
     pub(super) fn add_similar(
         &self,
         plan: &mut Plan,
         words: &[Word],
         clock: &mut Clock,
-    ) -> Result<bool> {
-        let mut has_some = false;
+    ) -> Result<Vec<(usize, String)>> {
+        let mut all = Vec::new();
         for (word, planned) in words.iter().zip(&mut plan.words) {
             let Some(typed) = &word.typed else { continue };
             let mut similar = PlannedUnit::default();
             for place in &word.expression.places {
                 let found = expand::similar(self.searcher, self.fields.of(*place), typed, clock)?;
-                for (terms, documents) in found {
+                for expand::Similar { text, terms, documents } in found {
                     let weight = self.weigh(*place, documents, expand::SIMILAR_WEIGHT);
                     similar.lists.push(PlannedList { place: *place, terms, weight });
+                    all.push((word.clause, text));
                 }
             }
             if !similar.lists.is_empty() {
                 planned.similar = Some(similar);
-                has_some = true;
             }
         }
-        Ok(has_some)
+        Ok(all)
     }
 
     fn unit(&self, expression: &Expression) -> Result<PlannedUnit> {
@@ -147,7 +150,7 @@ impl<'s> Planner<'s> {
             Alternative::Run { tokens, weight } => {
                 let mut found = Vec::with_capacity(tokens.len());
                 let mut rarest = u64::MAX;
-                for (text, position) in tokens.iter().take(RUN_TOKENS_MAX) {
+                for (position, text) in tokens.iter().take(RUN_TOKENS_MAX) {
                     let term = Term::from_field_text(field, text);
                     let Some((terms, documents)) = self.look_up(&term)? else { return Ok(()) };
                     rarest = rarest.min(documents);

@@ -8,8 +8,6 @@ use crate::resource::UnixMillis;
 
 /// A page holds at most this many hits.
 pub const HITS_MAX: usize = 50;
-/// A query is read up to this many bytes.
-pub const QUERY_BYTES_MAX: usize = 8 * 1024;
 
 /// A search, as asked.
 #[derive(Debug, Clone, Copy)]
@@ -99,8 +97,13 @@ pub struct SearchHit {
 pub enum SearchNote {
     /// Time ran out: there may be better hits, and there may be more.
     TimeCut,
-    /// The query was longer than what is read of one; the rest was left out.
-    QueryCut,
+    /// The query was longer than what is read of one: the rest was left out.
+    QueryCut {
+        /// Bytes at its end that were not read.
+        bytes: usize,
+        /// Words that were read and not looked for.
+        words: usize,
+    },
     /// There is no word in the query.
     NoWords,
     /// A prefix stands for more words than are looked at.

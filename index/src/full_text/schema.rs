@@ -5,11 +5,13 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions,
 };
 
-use super::tokenizer;
 use crate::space::SpaceId;
 
 /// Changes whenever a document has other fields or a field holds something else: indexes made before are made anew.
 pub(super) const SCHEMA_VERSION: u32 = 1;
+
+/// Under which name the index knows the analysis.
+pub(super) const TOKENIZER: &str = "pressmark";
 
 /// Where the words of a query are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub(super) struct Fields {
     pub(super) binding: Field,
     pub(super) mime_type: Field,
     pub(super) acl: Field,
+    /// The number of the language that the text is stemmed in.
+    pub(super) language: Field,
     pub(super) modified: Field,
     pub(super) version: Field,
     /// A hash of the URI, so that hits that are otherwise alike have an order.
@@ -90,7 +94,7 @@ impl Fields {
         let mut builder = Schema::builder();
         let words = TextOptions::default().set_indexing_options(
             TextFieldIndexing::default()
-                .set_tokenizer(tokenizer::NAME)
+                .set_tokenizer(TOKENIZER)
                 .set_index_option(IndexRecordOption::WithFreqsAndPositions),
         );
         let key = TextOptions::default().set_indexing_options(
@@ -108,6 +112,7 @@ impl Fields {
         let binding = builder.add_text_field("binding", key.clone());
         let mime_type = builder.add_text_field("mime_type", key);
         let acl = builder.add_u64_field(column::ACL, INDEXED | FAST);
+        let language = builder.add_u64_field("language", INDEXED);
         let modified = builder.add_i64_field(column::MODIFIED, FAST);
         let version = builder.add_u64_field(column::VERSION, FAST);
         let uri_hash = builder.add_u64_field(column::URI_HASH, FAST);
@@ -124,6 +129,7 @@ impl Fields {
             binding,
             mime_type,
             acl,
+            language,
             modified,
             version,
             uri_hash,

@@ -6,16 +6,20 @@ use std::time::{Duration, Instant};
 use tantivy::Searcher;
 
 use super::FullText;
+use super::analysis::Language;
 use super::asked::Asked;
 use super::cursor::{self, Position, Relaxed};
 use super::execute::{Execution, Found, Wanted};
 use super::filter::Filters;
 use super::page;
-use super::plan::{Plan, Planner};
+use super::plan::{Plan, Planner, io_failed, read_failed};
 use super::postings::Clock;
 use super::query::{KnownFields, parse};
 use super::rank::{Ranked, Top};
-use super::request::{HITS_MAX, QUERY_BYTES_MAX, SearchNote, SearchPage, SearchRequest};
+use super::request::{
+    FullTextProgress, FullTextStats, HITS_MAX, SearchNote, SearchPage, SearchRequest,
+};
+use super::schema::Fields;
 use super::snippet::Wanted as WantedWords;
 use crate::catalog::SpaceCatalog;
 use crate::cursor::SECRET_BYTES;
@@ -24,10 +28,22 @@ use crate::shared::Shared;
 
 /// With fewer hits than this, words may be misspelled.
 const FEW_HITS: u64 = 3;
+/// A language of at most one in so many texts is not thought of.
+const RARE_LANGUAGE: u64 = 200;
 /// No search takes longer, whatever is asked.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
 impl Shared {
+    pub(crate) fn full_text_progress(&self) -> Option<FullTextProgress> {
+        let newest = self.log_range().newest;
+        self.full_text.as_ref().map(|full_text| full_text.progress(newest))
+    }
+
+    pub(crate) fn full_text_stats(&self) -> Option<FullTextStats> {
+        let newest = self.log_range().newest;
+        self.full_text.as_ref().map(|full_text| full_text.stats(newest))
+    }
+
     pub(crate) fn search(
         &self,
         secret: &[u8; SECRET_BYTES],
@@ -77,20 +93,25 @@ fn search(
         page.notes.push(SearchNote::IndexIncomplete { share });
     }
     let catalog = shared.catalog();
-    let typed = request.query.get(..request.query.floor_char_boundary(QUERY_BYTES_MAX));
-    let typed = typed.unwrap_or_default();
-    if typed.len() < request.query.len() {
-        page.notes.push(SearchNote::QueryCut);
-    }
-    let query = parse(typed, &known_fields(&catalog, request));
-    let wanted_words = WantedWords::default();
-    let asked = Asked::new(typed, query);
-    let filters = Filters::new(&catalog, &shared.acls, request, &asked.filters)?;
+    check_space(&catalog, request)?;
     let Some(searcher) = full_text.searcher(position.as_ref()) else {
         // The index is not open yet.
+        if page.notes.is_empty() {
+            page.notes.push(SearchNote::IndexIncomplete { share: 0.0 });
+        }
         return Ok(page);
     };
-    if asked.has_no_words() {
+    let variables = known_variables(&catalog, request);
+    let languages = languages(&searcher, &full_text.fields)?;
+    let known = KnownFields { variables: &variables, languages: &languages };
+    let query = parse(request.query, &known);
+    if let Some(cut) = query.cut {
+        page.notes.push(SearchNote::QueryCut { bytes: cut.bytes, words: cut.words });
+    }
+    let asked = Asked::new(request.query, &query);
+    let filters = Filters::new(&catalog, &shared.acls, (request, &asked), &full_text.fields);
+    // Nothing typed stands for everything; signs stand for nothing.
+    if query.is_empty() && !request.query.trim().is_empty() {
         page.notes.push(SearchNote::NoWords);
         page.total_is_exact = true;
         return Ok(page);
@@ -106,6 +127,7 @@ fn search(
         clock: Clock::until(deadline),
         limit,
         after: position,
+        wanted_words: WantedWords::of(&query, &languages),
     };
     let answer = search.run(&mut page.notes)?;
     page.total = answer.total;
@@ -121,12 +143,25 @@ fn search(
         page.next_cursor = Some(cursor::encode(secret, request, &position));
         full_text.generations.keep(&searcher);
     }
-    page.hits = page::hits(shared, (&searcher, &full_text.fields), request, &wanted_words, hits)?;
+    let index = (&searcher, &full_text.fields);
+    page.hits = page::hits(shared, index, request, &search.wanted_words, hits)?;
     Ok(page)
 }
 
-/// The fields that may be named: those of the spaces that the caller sees.
-fn known_fields(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> KnownFields {
+fn check_space(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Result<()> {
+    let Some(name) = request.space else { return Ok(()) };
+    match catalog.by_name(name).filter(|_| request.access.sees_space(name)) {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            ErrorKind::NotFound,
+            format!("space `{name}`"),
+            "there is no such space",
+        )),
+    }
+}
+
+/// The variables that may be named: those of the spaces that the caller sees.
+fn known_variables(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Vec<String> {
     let mut variables: Vec<String> = catalog
         .spaces
         .iter()
@@ -138,7 +173,31 @@ fn known_fields(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> KnownFie
         .collect();
     variables.sort_unstable();
     variables.dedup();
-    KnownFields { variables }
+    variables
+}
+
+/// The languages of the texts, the most frequent first; without those of very few.
+fn languages(searcher: &Searcher, fields: &Fields) -> Result<Vec<Language>> {
+    let mut counts = [0_u64; Language::COUNT as usize];
+    for segment in searcher.segment_readers() {
+        let index = segment.inverted_index(fields.language).map_err(read_failed)?;
+        let mut stream = index.terms().stream().map_err(io_failed)?;
+        while stream.advance() {
+            // A term of a number is its eight bytes.
+            let number = stream.key().last().map_or(usize::MAX, |number| usize::from(*number));
+            if let Some(count) = counts.get_mut(number) {
+                *count += u64::from(stream.value().doc_freq);
+            }
+        }
+    }
+    let all: u64 = counts.iter().sum();
+    let mut languages: Vec<(u64, Language)> = (0..)
+        .zip(counts)
+        .filter(|(_, count)| *count > 0 && count.saturating_mul(RARE_LANGUAGE) >= all)
+        .filter_map(|(number, count)| Some((count, Language::of_number(number)?)))
+        .collect();
+    languages.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(languages.into_iter().map(|(_, language)| language).collect())
 }
 
 /// What a search came to.
@@ -160,55 +219,60 @@ struct Search<'a> {
     clock: Clock,
     limit: usize,
     after: Option<Position>,
+    wanted_words: WantedWords,
 }
 
 impl Search<'_> {
     /// All words first; where few resources have them, most of them; where hardly any has them, typos too.
     fn run(&mut self, notes: &mut Vec<SearchNote>) -> Result<Answer> {
-        let mut plan = self.planner.plan(self.asked)?;
         if let Some(position) = self.after {
-            if position.relaxed == Relaxed::Typos {
-                self.planner.add_similar(&mut plan, &self.asked.words, &mut self.clock)?;
-            }
-            let answer = self.look(&plan, position.relaxed, notes)?;
-            self.note(position.relaxed, notes);
-            return Ok(answer);
+            return self.relaxed(position.relaxed, notes);
         }
-        let strict = self.look(&plan, Relaxed::Not, notes)?;
+        let plan = self.planner.plan(self.asked)?;
+        let strict = self.look(&plan, (Relaxed::Not, self.asked.words.len()), notes)?;
         let is_exact = strict.hits.first().is_some_and(|hit| hit.rank.class.is_exact_title);
         let has_enough = strict.hits.len() >= self.limit || is_exact;
         if has_enough || self.asked.words.is_empty() || self.clock.is_up() {
             return Ok(strict);
         }
-        let has_similar = strict.total < FEW_HITS
-            && self.planner.add_similar(&mut plan, &self.asked.words, &mut self.clock)?;
-        let relaxed = match (has_similar, self.asked.words.len()) {
-            (true, _) => Relaxed::Typos,
-            (false, 2..) => Relaxed::FewerWords,
-            (false, _) => return Ok(strict),
-        };
-        let answer = self.look(&plan, relaxed, notes)?;
+        let relaxed = if strict.total < FEW_HITS { Relaxed::Typos } else { Relaxed::FewerWords };
+        let before = notes.len();
+        let answer = self.relaxed(relaxed, notes)?;
         if answer.total <= strict.total {
-            return Ok(Answer { total: strict.total.max(answer.total), ..strict });
+            notes.truncate(before);
+            return Ok(strict);
         }
-        self.note(relaxed, notes);
         Ok(answer)
     }
 
-    fn note(&self, relaxed: Relaxed, notes: &mut Vec<SearchNote>) {
-        let words = self.asked.words.len();
+    /// Looks for less than what was typed.
+    fn relaxed(&mut self, relaxed: Relaxed, notes: &mut Vec<SearchNote>) -> Result<Answer> {
+        let one_by_one = match relaxed {
+            Relaxed::Not => None,
+            Relaxed::FewerWords | Relaxed::Typos => self.asked.one_by_one(),
+        };
+        let asked = one_by_one.as_ref().unwrap_or(self.asked);
+        let mut plan = self.planner.plan(asked)?;
+        let words = asked.words.len();
+        if relaxed == Relaxed::Typos {
+            let similar = self.planner.add_similar(&mut plan, &asked.words, &mut self.clock)?;
+            if !similar.is_empty() {
+                notes.push(SearchNote::TyposTolerated);
+            }
+            for (clause, text) in similar {
+                self.wanted_words.also(clause, &text);
+            }
+        }
         if relaxed != Relaxed::Not && words > 1 {
             notes.push(SearchNote::FewerWords { wanted: most_of(words), words });
         }
-        if relaxed == Relaxed::Typos {
-            notes.push(SearchNote::TyposTolerated);
-        }
+        self.look(&plan, (relaxed, words), notes)
     }
 
     fn look(
         &mut self,
         plan: &Plan,
-        relaxed: Relaxed,
+        (relaxed, words): (Relaxed, usize),
         notes: &mut Vec<SearchNote>,
     ) -> Result<Answer> {
         let execution = Execution {
@@ -217,9 +281,7 @@ impl Search<'_> {
             filters: self.filters,
             wanted: match relaxed {
                 Relaxed::Not => Wanted::AllWords,
-                Relaxed::FewerWords | Relaxed::Typos => {
-                    Wanted::AtLeast(most_of(self.asked.words.len()))
-                }
+                Relaxed::FewerWords | Relaxed::Typos => Wanted::AtLeast(most_of(words)),
             },
             sort: self.request.sort,
         };

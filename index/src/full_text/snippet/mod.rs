@@ -1,22 +1,41 @@
-//! Stands in for the snippets of another branch until the two are merged: how a text begins.
+//! The place of a text that shows best why it was found, with the words that were asked for marked.
+//!
+//! The work is bounded: at most the first [`SCANNED_BYTES_MAX`] bytes are looked at, and not more than it takes to find all
+//! that is wanted close together. Chosen is the window with the most
+//! different wanted words, among those the densest, among those the first. It begins where a sentence does when one is
+//! near, else where a word does; no character as a reader sees it is cut. White space of all kinds becomes one space.
+
+mod matches;
+#[cfg(test)]
+mod tests;
+mod wanted;
+mod window;
+mod write;
 
 use std::ops::Range;
 
-/// A piece of a text with what was found in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) use wanted::Wanted;
+
+use super::analysis::beginning;
+
+/// So much of a text is looked at, bytes.
+pub(crate) const SCANNED_BYTES_MAX: usize = 128 << 10;
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snippet {
-    /// The piece.
+    /// On one line, with `…` where it was cut.
     pub text: String,
-    /// Where the words that were looked for stand in it, in bytes.
+    /// The matched words, as byte ranges of `text`: in order, not empty, without overlap.
     pub marks: Vec<Range<usize>>,
 }
 
-/// What to look for.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted;
-
-/// The best piece of a text, of at most `bytes_max` bytes.
-pub(crate) fn snippet(text: &str, _wanted: &Wanted, bytes_max: usize) -> Snippet {
-    let end = text.floor_char_boundary(bytes_max);
-    Snippet { text: text.get(..end).unwrap_or_default().to_owned(), marks: Vec::new() }
+/// The best piece of a text, of at most `bytes_max` bytes. Without a match, it is the text's beginning.
+pub(crate) fn snippet(text: &str, wanted: &Wanted, bytes_max: usize) -> Snippet {
+    let scanned = beginning(text, SCANNED_BYTES_MAX);
+    let hits = matches::hits(scanned, wanted, bytes_max);
+    let best = window::best(&hits, bytes_max);
+    let start = best.map_or(0, |best| window::start(text, &best.span, bytes_max));
+    let marks = matches::merged(&hits);
+    write::piece(text, start, &marks, bytes_max)
 }
