@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let listener = tokio::net::TcpListener::bind(listen).await?;
         let config = Config::default().server;
-        App::new(engine, config).serve_http(listener).await;
+        App::new(engine, config, &Config::default().full_text).serve_http(listener).await;
         Ok(())
     })
 }

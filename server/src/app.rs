@@ -10,7 +10,7 @@ use pressmark_index::engine::Engine;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
-use crate::config::ServerConfig;
+use crate::config::{FullTextConfig, ServerConfig};
 use crate::engine_pool::{EnginePool, EnginePoolConfig};
 use crate::limits::{Admission, UnsentReplies};
 use crate::mcp::{Mcp, McpConfig};
@@ -68,12 +68,17 @@ pub struct App {
 
 impl App {
     /// Puts the protocol in front of an engine. Callers are anonymous until identities arrive.
-    pub fn new(engine: Arc<Engine>, config: ServerConfig) -> App {
-        App::ending_with(engine, config, Shutdown::new())
+    pub fn new(engine: Arc<Engine>, config: ServerConfig, full_text: &FullTextConfig) -> App {
+        App::ending_with(engine, config, full_text, Shutdown::new())
     }
 
     /// The same in a process whose end may have begun already.
-    pub fn ending_with(engine: Arc<Engine>, config: ServerConfig, shutdown: Shutdown) -> App {
+    pub fn ending_with(
+        engine: Arc<Engine>,
+        config: ServerConfig,
+        full_text: &FullTextConfig,
+        shutdown: Shutdown,
+    ) -> App {
         let bounds = McpConfig {
             contents_bytes_max: bytes(config.reply_bytes_max),
             page_items_max: config.page_items_max,
@@ -81,6 +86,7 @@ impl App {
             batch_messages_max: BATCH_MESSAGES_MAX,
             tool_calls_per_second: config.tool_calls_per_second,
             completions_per_second: config.completions_per_second,
+            search_time_max: full_text.time_max,
         };
         let metrics = Arc::new(Metrics::new());
         let streams = SubscriptionsConfig {

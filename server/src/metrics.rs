@@ -1,6 +1,7 @@
 //! Every metric of the server: names, units, labels. Labels come from closed sets, never from input.
 
 mod duration_histogram;
+mod search;
 
 use std::{
     array,
@@ -16,6 +17,8 @@ use prometheus_client::{
 
 use duration_histogram::DurationHistogram;
 use hyper::StatusCode;
+
+pub use search::SearchMetrics;
 
 use crate::{error::Code, mcp::Method};
 
@@ -135,6 +138,8 @@ pub struct Metrics {
     pub source_rescans: Counter,
     /// Seconds that the last comparison of a whole source took.
     pub source_reconcile_seconds: Gauge<f64, AtomicU64>,
+    /// Searches, and the index that they ask.
+    pub search: SearchMetrics,
 }
 
 /// What happened to one message.
@@ -193,9 +198,11 @@ impl Metrics {
             source_event_overflows: Counter::default(),
             source_rescans: Counter::default(),
             source_reconcile_seconds: Gauge::default(),
+            search: SearchMetrics::default(),
         };
         metrics.register();
         metrics.register_subscriptions();
+        metrics.search.register(&mut metrics.registry);
         metrics.store_writable.set(1);
         metrics
     }

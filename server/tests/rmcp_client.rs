@@ -232,6 +232,12 @@ async fn check(client: &Client, folder: &Path) {
     let fetch = CallToolRequestParams::new("fetch").with_arguments(arguments);
     let fetched = client.call_tool(fetch).await.unwrap();
     assert_eq!(fetched.structured_content.unwrap()["text"], LINES);
+    let arguments = serde_json::json!({ "query": "lines", "mime_type": "text/plain" });
+    let arguments = arguments.as_object().unwrap().clone();
+    let search = CallToolRequestParams::new("search").with_arguments(arguments);
+    let found = client.call_tool(search).await.unwrap();
+    assert_eq!(found.is_error, Some(false), "{found:?}");
+    assert!(found.structured_content.unwrap()["results"].is_array());
 
     let missing = ReadResourceRequestParams::new(format!("{root}no-such-file.txt"));
     client.read_resource(missing).await.expect_err("a missing resource is an error");

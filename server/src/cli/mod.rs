@@ -5,6 +5,7 @@ mod descriptors;
 mod inspect;
 mod load;
 mod open;
+mod search;
 mod serve;
 mod space;
 mod stdio;
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::parse_address;
+use crate::extraction::pdf;
 use crate::telemetry::{self, LogFormat, TelemetryConfig};
 
 /// Some records or checks failed; the rest was done.
@@ -42,6 +44,13 @@ Exit codes: 0 all records are in, 1 some were refused or a file failed, 2 nothin
 const COMPLETE_EXAMPLES: &str = "Examples:
   pressmark complete pypi name req --data DIR
   pressmark complete papers name \"\" --context team=core --context year=2025 --data DIR";
+
+const SEARCH_EXAMPLES: &str = "Examples:
+  pressmark search \"web framework\" --data DIR
+  pressmark search 'title:flask -django async*' --space pypi --limit 20
+  pressmark search numpy --json --data DIR | jq -r .uri
+
+All words are wanted; then most of them. \"phrases\" stand together, -word leaves out, prefix* begins words.";
 
 /// Serves huge document collections to AI hosts as MCP resources.
 #[derive(Debug, Parser)]
@@ -116,6 +125,9 @@ enum Command {
     /// Print the best values of a template's variable for what is typed
     #[command(after_help = COMPLETE_EXAMPLES)]
     Complete(complete::CompleteArgs),
+    /// Print the resources that hold the words asked for, the best first
+    #[command(after_help = SEARCH_EXAMPLES)]
+    Search(search::SearchArgs),
     /// Print the URI and title of everything that is listed
     List,
     /// Add, list or remove spaces
@@ -127,6 +139,9 @@ enum Command {
     Verify,
     /// Print figures of the store
     Stats,
+    /// Read a PDF from stdin and write its text to stdout: what the server starts for each one
+    #[command(name = pdf::SUBCOMMAND, hide = true)]
+    ExtractPdf,
 }
 
 #[derive(Debug, Subcommand)]
@@ -194,10 +209,15 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Load(arguments) => Ok(load::run(common, arguments)?),
         Command::Read { uri } => inspect::read(common, uri),
         Command::Complete(arguments) => complete::run(common, arguments),
+        Command::Search(arguments) => search::run(common, arguments),
         Command::List => inspect::list(common),
         Command::Space { command } => space::run(common, command),
         Command::Verify => verify::run(common),
         Command::Stats => inspect::stats(common),
+        Command::ExtractPdf => {
+            pdf::run().map_err(|error| format!("stdin: {error}"))?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

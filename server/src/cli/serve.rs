@@ -41,7 +41,8 @@ pub(super) fn http(
             TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
         let bound = listener.local_addr().map_err(|error| error.to_string())?;
         let engine = open_to_serve(&setup, "serve")?;
-        let app = App::new(Arc::clone(&engine), setup.config.server.clone());
+        let config = &setup.config;
+        let app = App::new(Arc::clone(&engine), config.server.clone(), &config.full_text);
         end_on_signals(&app.shutdown)?;
         share(&setup, &app);
         say(&format!("pressmark: data in {}", setup.data_dir.display()));

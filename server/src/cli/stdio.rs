@@ -57,7 +57,8 @@ pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, Stri
 
 /// Serves the host out of the store, and the windows that come.
 async fn own(setup: &Setup, engine: Arc<Engine>) -> Result<ExitCode, String> {
-    let app = App::new(Arc::clone(&engine), setup.config.server.clone());
+    let config = &setup.config;
+    let app = App::new(Arc::clone(&engine), config.server.clone(), &config.full_text);
     end_on_signals(&app.shutdown)?;
     say(&format!("pressmark: data in {}", setup.data_dir.display()));
     share(setup, &app);
@@ -167,7 +168,9 @@ async fn take_over(
     };
     tracing::info!("this window owns the store in {} now", setup.data_dir.display());
     let config = setup.config.server.clone();
-    let app = Arc::new(App::ending_with(Arc::clone(&engine), config, shutdown.clone()));
+    let full_text = &setup.config.full_text;
+    let app = App::ending_with(Arc::clone(&engine), config, full_text, shutdown.clone());
+    let app = Arc::new(app);
     share(&setup, &app);
     let (near, far) = tokio::io::duplex(OWN_PIPE_BYTES);
     let session = {

@@ -44,6 +44,12 @@ pub struct RawConfig {
     /// Where and how resources are stored.
     #[serde(default)]
     pub storage: RawStorage,
+    /// The index that `search` asks.
+    #[serde(default)]
+    pub full_text: RawFullText,
+    /// A command that finds the text of documents of one type. Repeatable.
+    #[serde(default)]
+    pub extract: Vec<RawExtract>,
     /// A space: one template with its settings and all resources behind it. Repeatable.
     #[serde(default)]
     pub space: Vec<RawSpace>,
@@ -115,6 +121,37 @@ pub struct RawStorage {
     pub completion_memory_bytes: Option<Spanned<RawBytes>>,
     /// How long changes, deletions among them, stay readable for those who follow them. Default: `"7d"`.
     pub change_log_retention: Option<Spanned<RawDuration>>,
+}
+
+/// `[full_text]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawFullText {
+    /// Whether texts are indexed, so that `search` can find them. Default: `true`.
+    pub enabled: Option<bool>,
+    /// Memory for what is indexed and not yet on the disk, in bytes; at least 32 MiB. Default: `"128 MiB"`.
+    pub memory_bytes: Option<Spanned<RawBytes>>,
+    /// Threads that index. They give way to those that serve. Default: `1`.
+    pub threads: Option<Spanned<RawCount>>,
+    /// How long a change waits at most, as a rule, before it can be found. Default: `"500ms"`.
+    pub commit_interval: Option<Spanned<RawDuration>>,
+    /// How long a search may take; what has been found by then is its answer, which says so. Default: `"2s"`.
+    pub time_max: Option<Spanned<RawDuration>>,
+}
+
+/// `[[extract]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawExtract {
+    /// The MIME type of the documents, such as `"application/msword"`. Goes before a reader of our own. Required.
+    pub mime_type: Spanned<String>,
+    /// The program and its arguments. It gets a document on stdin and writes its text to stdout; no shell is between.
+    /// Required.
+    pub command: Spanned<Vec<String>>,
+    /// How long it may take for one document; then it is killed, with all that it started. Default: `"20s"`.
+    pub timeout: Option<Spanned<RawDuration>>,
+    /// The most text that it may write, in bytes; more is an error. Default: `"16 MiB"`.
+    pub output_bytes_max: Option<Spanned<RawBytes>>,
 }
 
 /// `[[space]]`

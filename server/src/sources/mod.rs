@@ -50,6 +50,7 @@ use std::time::Duration;
 use pressmark_index::resource::Resource;
 
 pub(crate) use absolute::lexically_absolute;
+pub(crate) use headline::headline;
 pub(crate) use left_out::also_touched;
 pub use pattern::check_pattern;
 pub use setting::Setting;

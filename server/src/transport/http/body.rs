@@ -10,7 +10,7 @@ use hyper::{
 };
 use tokio::{
     sync::Semaphore,
-    time::{Instant, timeout_at},
+    time::{Instant, timeout, timeout_at},
 };
 
 use super::{
@@ -73,8 +73,9 @@ pub(super) async fn arrive(
     mut body: Incoming,
     arrivals: &Arrivals,
     config: &HttpConfig,
+    deadline: Instant,
 ) -> Result<Arrived, Unread> {
-    let arrived = arrive_within(&mut body, arrivals, config).await;
+    let arrived = arrive_within(&mut body, arrivals, config, deadline).await;
     if matches!(arrived, Err(Unread::TooLarge)) {
         // One that goes on sending has had its chance to read the answer.
         let _ = timeout(DISCARDING_TIME_MAX, discard_some(&mut body)).await;
