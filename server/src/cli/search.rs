@@ -162,7 +162,9 @@ fn epilogue(page: &SearchPage) -> Vec<String> {
     let mut lines = vec![format!("{} of {at_least}{}", page.hits.len(), grouped(page.total))];
     lines.extend(page.notes.iter().map(|note| match note {
         SearchNote::TimeCut => "the search ended early: there may be better results".to_owned(),
-        SearchNote::QueryCut => "the end of the query was left out: it is too long".to_owned(),
+        SearchNote::QueryCut { .. } => {
+            "the end of the query was left out: it is too long".to_owned()
+        }
         SearchNote::NoWords => "the query has no words: everything matches".to_owned(),
         SearchNote::PrefixCut => "a prefix stands for too many words: write more of it".to_owned(),
         SearchNote::FewerWords { wanted, words } => {

@@ -80,7 +80,15 @@ fn wrong_search() {
             extract("command = ['x']\noutput_bytes_max = 0"),
             twice,
         ],
-        &expect![[r#""#]],
+        &expect![[r#"
+            pressmark.toml:2: full_text.memory_bytes: must be at least 32 MiB
+            pressmark.toml:2: full_text.threads: 0 is not between 1 and 8
+            pressmark.toml:2: full_text.time_max: must be longer than nothing
+            pressmark.toml:2: extract.mime_type: "word" is no MIME type; write one such as "text/plain"
+            pressmark.toml:3: extract.command: names no program; write ["program", "argument"]
+            pressmark.toml:3: extract.command: invalid type: string "antiword -", expected a sequence
+            pressmark.toml:4: extract.output_bytes_max: must be at least 1 byte
+            pressmark.toml:5: extract.mime_type: "a/b" has a command already; one type has one"#]],
     );
 }
 

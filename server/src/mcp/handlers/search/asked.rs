@@ -165,8 +165,9 @@ fn moment(name: &str, value: Value) -> Result<Option<UnixMillis>, String> {
         return Ok(Some(time.as_millisecond()));
     }
     let date = text.parse::<jiff::civil::Date>().ok();
-    let time = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC).ok());
-    time.map(|time| Some(time.timestamp().as_millisecond())).ok_or_else(|| {
+    let midnight = date.map(|date| date.at(0, 0, 0, 0));
+    let time = midnight.and_then(|time| jiff::tz::TimeZone::UTC.to_timestamp(time).ok());
+    time.map(|time| Some(time.as_millisecond())).ok_or_else(|| {
         let text = quoted(&text);
         format!("`{name}` is `{text}`; write a date such as `2026-01-31` or a time such as `2026-01-31T12:00:00Z`")
     })

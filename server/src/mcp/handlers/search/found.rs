@@ -69,8 +69,11 @@ fn told(note: &SearchNote, time_max: Duration) -> String {
         SearchNote::TimeCut => format!(
             "the search ended after {time_max:?}: there may be better and more results; more words or a filter help"
         ),
-        SearchNote::QueryCut => {
-            "the query was too long: what is behind its beginning was left out".to_owned()
+        SearchNote::QueryCut { bytes: 0, words } => {
+            format!("the query is too long: {words} of its words were not looked for")
+        }
+        SearchNote::QueryCut { bytes, .. } => {
+            format!("the query is too long: its last {bytes} bytes were left out")
         }
         SearchNote::NoWords => "the query has no words: all resources match".to_owned(),
         SearchNote::PrefixCut => {
