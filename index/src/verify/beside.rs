@@ -63,7 +63,7 @@ mod tests {
         };
         let mut batch = store.batch();
         for number in (0..100_u32).filter(|number| number % 7 != 3) {
-            batch.put(Cf::Descriptors, &number.to_be_bytes(), &[number as u8]).unwrap();
+            batch.put(Cf::Descriptors, &number.to_be_bytes(), &number.to_be_bytes()).unwrap();
         }
         store.write(batch, false).unwrap();
         let view = store.view();

@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn results_are_plain_or_painted() {
-        let found = hit("A\ntitle", "find me\nhere", vec![0..4]);
+        let found = hit("A\ntitle", "find me\nhere", std::iter::once(0..4).collect());
         assert_eq!(shown(&found, &PLAIN), "A title\n  x://y\n  find me here\n\n");
         let painted = shown(&found, &COLOURS);
         assert!(painted.contains("  \u{1b}[1;33mfind\u{1b}[0m me here\n"), "{painted:?}");
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn json_is_one_object_a_line() {
-        let line = json_line(&hit("T", "find \"me\"", vec![0..4]));
+        let line = json_line(&hit("T", "find \"me\"", std::iter::once(0..4).collect()));
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!((&value["snippet"], line.lines().count()), (&json!("**find** \"me\""), 1));
     }
