@@ -24,8 +24,8 @@ fn fill(folder: &Path) {
     engine.put_space(SpaceSettings::new("docs", "docs://{team}/{name}")).unwrap();
     let put = |number: usize, body: &str| {
         let mut resource = text("docs", &uri(number), &format!("{body} {number}"));
-        resource.acl = (number % 7 == 0).then(|| vec!["staff".to_owned()]);
-        resource.annotations.priority = (number % 11 == 0).then_some(0.9);
+        resource.acl = number.is_multiple_of(7).then(|| vec!["staff".to_owned()]);
+        resource.annotations.priority = number.is_multiple_of(11).then_some(0.9);
         Mutation::Put(Box::new(resource))
     };
     let all = (0..RESOURCES).map(|number| put(number, "text")).collect();
