@@ -82,6 +82,7 @@ fn dispatch(criterion: &mut Criterion) {
         page_bytes_max: 512 * 1024,
         batch_messages_max: 100,
         tool_calls_per_second: NonZeroU32::MAX,
+        search_time_max: std::time::Duration::from_secs(2),
         completions_per_second: NonZeroU32::MAX,
     };
     let mcp =

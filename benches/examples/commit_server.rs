@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let listener = tokio::net::TcpListener::bind(listen).await?;
         let config = Config::default().server;
-        App::new(engine, config).serve_http(listener).await;
+        App::new(engine, config, &Config::default().full_text).serve_http(listener).await;
         Ok(())
     })
 }
@@ -54,6 +54,7 @@ fn open(data: &Path) -> Result<Engine, pressmark_index::error::Error> {
             block_cache_bytes: 64 << 20,
             hot_cache_bytes: 16 << 20,
             completion_memory_entries: 128 * 1_024,
+            full_text: None,
             durability: Durability::Sync,
             change_log_retention: Duration::from_secs(3600),
             owner: "commit_server".to_owned(),

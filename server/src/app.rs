@@ -11,9 +11,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
 use crate::admin;
-use crate::config::ServerConfig;
+use crate::config::{FullTextConfig, ServerConfig};
 use crate::engine_pool::{EnginePool, EnginePoolConfig};
-use crate::limits::{Admission, ByteBudget};
+use crate::limits::{Admission, UnsentReplies};
 use crate::mcp::{Mcp, McpConfig};
 use crate::metrics::Metrics;
 use crate::readiness::Latch;
@@ -69,12 +69,17 @@ pub struct App {
 
 impl App {
     /// Puts the protocol in front of an engine. Callers are anonymous until identities arrive.
-    pub fn new(engine: Arc<Engine>, config: ServerConfig) -> App {
-        App::ending_with(engine, config, Shutdown::new())
+    pub fn new(engine: Arc<Engine>, config: ServerConfig, full_text: &FullTextConfig) -> App {
+        App::ending_with(engine, config, full_text, Shutdown::new())
     }
 
     /// The same in a process whose end may have begun already.
-    pub fn ending_with(engine: Arc<Engine>, config: ServerConfig, shutdown: Shutdown) -> App {
+    pub fn ending_with(
+        engine: Arc<Engine>,
+        config: ServerConfig,
+        full_text: &FullTextConfig,
+        shutdown: Shutdown,
+    ) -> App {
         let bounds = McpConfig {
             contents_bytes_max: bytes(config.reply_bytes_max),
             page_items_max: config.page_items_max,
@@ -82,6 +87,7 @@ impl App {
             batch_messages_max: BATCH_MESSAGES_MAX,
             tool_calls_per_second: config.tool_calls_per_second,
             completions_per_second: config.completions_per_second,
+            search_time_max: full_text.time_max,
         };
         let metrics = Arc::new(Metrics::new());
         let streams = SubscriptionsConfig {
@@ -129,7 +135,7 @@ impl App {
             subscriptions: Arc::clone(&self.subscriptions),
             admission: Admission::new(config.concurrent_requests_max, Arc::clone(&self.metrics)),
             arrivals: Arrivals::new(BODIES_ARRIVING_MAX, ARRIVED_BYTES_MAX),
-            unsent_replies: ByteBudget::new(UNSENT_REPLY_BYTES_MAX),
+            unsent_replies: UnsentReplies::new(UNSENT_REPLY_BYTES_MAX, &self.metrics),
             metrics: Arc::clone(&self.metrics),
             shutdown: self.shutdown.clone(),
         };

@@ -30,6 +30,8 @@ pub mod shutdown;
 pub mod telemetry;
 
 pub mod config;
+pub mod extraction;
+mod highlight;
 pub mod indexer;
 pub mod loading;
 pub mod sources;

@@ -1,6 +1,7 @@
 //! Every metric of the server: names, units, labels. Labels come from closed sets, never from input.
 
 mod duration_histogram;
+mod search;
 
 use std::{
     array,
@@ -16,6 +17,8 @@ use prometheus_client::{
 
 use duration_histogram::DurationHistogram;
 use hyper::StatusCode;
+
+pub use search::SearchMetrics;
 
 use crate::{error::Code, mcp::Method};
 
@@ -87,6 +90,8 @@ pub struct Metrics {
     pub requests_in_flight: Gauge,
     /// Requests refused because there were too many.
     pub requests_shed: Counter,
+    /// Requests and replies refused because their address had its share of what is held at a time.
+    pub shares_used_up: Counter,
     /// Open connections.
     pub connections: Gauge,
     /// Live sessions.
@@ -133,6 +138,8 @@ pub struct Metrics {
     pub source_rescans: Counter,
     /// Seconds that the last comparison of a whole source took.
     pub source_reconcile_seconds: Gauge<f64, AtomicU64>,
+    /// Searches, and the index that they ask.
+    pub search: SearchMetrics,
 }
 
 /// What happened to one message.
@@ -166,6 +173,7 @@ impl Metrics {
             over_rate: Family::default(),
             requests_in_flight: Gauge::default(),
             requests_shed: Counter::default(),
+            shares_used_up: Counter::default(),
             connections: Gauge::default(),
             sessions: Gauge::default(),
             sessions_refused: Counter::default(),
@@ -190,9 +198,11 @@ impl Metrics {
             source_event_overflows: Counter::default(),
             source_rescans: Counter::default(),
             source_reconcile_seconds: Gauge::default(),
+            search: SearchMetrics::default(),
         };
         metrics.register();
         metrics.register_subscriptions();
+        metrics.search.register(&mut metrics.registry);
         metrics.store_writable.set(1);
         metrics
     }
@@ -215,6 +225,11 @@ impl Metrics {
             "mcp_requests_shed",
             "Requests refused because there were too many",
             self.requests_shed.clone(),
+        );
+        registry.register(
+            "mcp_shares_used_up",
+            "Requests and replies refused because their address had its share",
+            self.shares_used_up.clone(),
         );
         registry.register("mcp_sessions", "Live sessions", self.sessions.clone());
         registry.register(

@@ -306,3 +306,30 @@ fn a_chosen_value_needs_its_variable() {
         "#]],
     );
 }
+
+#[test]
+fn resources_are_found_from_the_shell() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(
+        at.join("notes.ndjson"),
+        concat!(
+            r#"{"variables":{"name":"whale"},"title":"The whale","text":"Call me Ishmael, said the sailor."}"#,
+            "\n",
+            r#"{"variables":{"name":"page"},"title":"A page","mimeType":"text/html","text":"<nav>menu</nav><p>The sailor&apos;s wife</p>"}"#,
+            "\n",
+            r#"{"variables":{"name":"tricks"},"title":"T\u001b[31m","text":"sailor \u001b[2J"}"#,
+            "\n",
+        ),
+    )
+    .unwrap();
+    let add = ["space", "add", "notes", "note://shelf/{name}", "--data", "d"];
+    assert!(pressmark(at, &add).status.success());
+    assert!(pressmark(at, &["load", "notes", "notes.ndjson", "--data", "d"]).status.success());
+    check(at, &["search", "ishmael", "--data", "d"], &expect![[""]]);
+    check(at, &["search", "wife menu", "--data", "d"], &expect![[""]]);
+    check(at, &["search", "sailor -wife", "--limit", "1", "--json", "--data", "d"], &expect![[""]]);
+    check(at, &["search", "xylophone", "--space", "notes", "--data", "d"], &expect![[""]]);
+    check(at, &["search", "x", "--space", "nots", "--data", "d"], &expect![[""]]);
+    check(at, &["search", "x", "--limit", "0", "--data", "d"], &expect![[""]]);
+}

@@ -60,7 +60,9 @@ def check(inspector: Inspector, folder: pathlib.Path) -> None:
 
     templates = inspector.call("resources/templates/list")["resourceTemplates"]
     assert root + "{+path}" in [template["uriTemplate"] for template in templates], templates
-    assert "fetch" in [tool["name"] for tool in inspector.call("tools/list")["tools"]]
+    assert {"search", "fetch"} <= {tool["name"] for tool in inspector.call("tools/list")["tools"]}
+    found = inspector.call("tools/call", "--tool-name", "search", "--tool-arg", "query=module")
+    assert found["structuredContent"]["results"] is not None, found
     uri = root + "module.ts"
     fetched = inspector.call("tools/call", "--tool-name", "fetch", "--tool-arg", f"id={uri}")
     assert fetched["structuredContent"]["text"] == (folder / "module.ts").read_text(), fetched

@@ -86,6 +86,20 @@ async def check_fetch(client: Client, folder: pathlib.Path, uri: str) -> None:
     assert wrong.is_error, "an unknown id is a tool error that the model can read"
 
 
+async def check_search(client: Client, uri: str) -> None:
+    """What was indexed a moment ago is found within some seconds, and what is found can be fetched."""
+    name = uri.rsplit("/", 1)[-1]
+    for _ in range(100):
+        result = await client.call_tool("search", {"query": f"uri:{name}", "limit": 50})
+        assert not result.is_error, result
+        assert json.loads(result.content[0].text) == result.structured_content, "both forms say the same"
+        found = [hit["id"] for hit in result.structured_content["results"]]
+        if uri in found:
+            return
+        await anyio.sleep(0.1)
+    raise AssertionError(f"{uri} is not found: {result}")
+
+
 async def check_completion(client: Client, root: str, uris: list[str]) -> None:
     """Every file is reached by completing its path, one folder after the other."""
     template = ResourceTemplateReference(type="ref/resource", uri=root + "{+path}")
@@ -137,6 +151,7 @@ async def check(client: Client, folder: pathlib.Path, era: str) -> None:
     assert root + "{+path}" in [template.uri_template for template in templates], templates
     await check_completion(client, root, uris)
     await check_fetch(client, folder, lines)
+    await check_search(client, lines)
     await check_missing(client, root + "no-such-file.txt")
 
 

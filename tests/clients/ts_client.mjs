@@ -92,6 +92,19 @@ async function checkFetch(client, uri) {
   assert.equal(text, fs.readFileSync(pathOf(uri), "utf8"));
 }
 
+/** What was indexed a moment ago is found within some seconds. */
+async function checkSearch(client, uri) {
+  const query = `uri:${path.basename(pathOf(uri))}`;
+  for (let look = 0; look < 100; look += 1) {
+    const result = await client.callTool({ name: "search", arguments: { query, limit: 50 } });
+    assert(!result.isError, JSON.stringify(result));
+    assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent);
+    if (result.structuredContent.results.some((hit) => hit.id === uri)) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  assert.fail(`${uri} is not found`);
+}
+
 /** Every file is reached by completing its path, one folder after the other. */
 async function checkCompletion(client, root, uris) {
   const ref = { type: "ref/resource", uri: `${root}{+path}` };
@@ -144,6 +157,7 @@ async function check(client) {
   assert(resourceTemplates.some((template) => template.uriTemplate === `${root}{+path}`));
   await checkCompletion(client, root, uris);
   await checkFetch(client, lines);
+  await checkSearch(client, lines);
   await checkMissing(client, `${root}no-such-file.txt`);
 }
 

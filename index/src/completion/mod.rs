@@ -8,7 +8,7 @@
 mod catch_up;
 mod check;
 mod files;
-mod fold;
+pub(crate) mod fold;
 mod layers;
 mod new_layer;
 mod plan;
@@ -16,6 +16,7 @@ mod query;
 mod request;
 mod segment;
 mod spaces;
+mod tally;
 mod upkeep;
 
 pub use request::{Completion, CompletionRequest, CompletionStats, TYPED_BYTES_MAX, VALUES_MAX};

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use pressmark_index::backup::{BackupRequest, Progress};
 use pressmark_index::engine::{Engine, FORMAT_VERSION};
 use pressmark_index::error::Error;
+use pressmark_index::full_text::FullTextStats;
 use pressmark_index::verify::VerifyReport;
 use pressmark_proto::v1;
 use pressmark_proto::v1::operations_service_server::OperationsService;
@@ -193,6 +194,18 @@ fn stats(engine: &Engine) -> Result<v1::GetStatsResponse, Error> {
         writable: health.writable,
         refusal_reason: health.reason.unwrap_or_default(),
         refusing_since: health.since.map(convert::time),
-        indexes: Vec::new(),
+        spaces_without_completion: u64::try_from(engine.spaces_without_completion())
+            .unwrap_or(u64::MAX),
+        full_text: stats.full_text.map(full_text),
     })
+}
+
+fn full_text(stats: FullTextStats) -> v1::FullTextState {
+    v1::FullTextState {
+        complete: stats.progress.rebuilding.is_none(),
+        through_sequence: stats.progress.indexed_through,
+        document_count: stats.documents,
+        disk_bytes: stats.disk_bytes,
+        failure: stats.progress.failure.unwrap_or_default(),
+    }
 }

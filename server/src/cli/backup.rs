@@ -60,7 +60,8 @@ pub(super) fn backup(common: &Common, arguments: &BackupArgs) -> Result<ExitCode
 pub(super) fn restore(common: &Common, arguments: &RestoreArgs) -> Result<ExitCode, Failure> {
     let data_dir = setup(common, &[])?.data_dir;
     let mut shown = Shown::new();
-    let restored = backup::restore(&arguments.copy, &data_dir, &mut |progress| shown.progress(progress));
+    let restored =
+        backup::restore(&arguments.copy, &data_dir, &mut |progress| shown.progress(progress));
     shown.end();
     let report = restored.map_err(|error| chain(&error))?;
     let mut out = std::io::stdout().lock();

@@ -65,7 +65,7 @@ fn wait_for_index(engine: &Engine) {
     }
 }
 
-fn parse_chosen(text: &str) -> Result<(String, String), String> {
+pub(super) fn parse_chosen(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("write it as VARIABLE=VALUE".to_owned()),
@@ -81,7 +81,7 @@ fn count_line(completion: &Completion) -> String {
 }
 
 /// Digits in groups of three.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

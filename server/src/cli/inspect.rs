@@ -9,7 +9,7 @@ use pressmark_index::list::PageBounds;
 use pressmark_index::read::{ReadOutcome, ReadRequest, Tier};
 use serde_json::Value;
 
-use super::open::open_existing;
+use super::open::{open_existing, open_to_search};
 use super::{Common, Failure, chain, printed};
 
 const ALL_FIELDS: WireFields =
@@ -78,7 +78,7 @@ pub(super) fn list(common: &Common) -> Result<ExitCode, Failure> {
 
 /// Prints figures of the store.
 pub(super) fn stats(common: &Common) -> Result<ExitCode, Failure> {
-    let (setup, engine) = open_existing(common, "stats")?;
+    let (setup, engine) = open_to_search(common, "stats")?;
     let stats = engine.stats().map_err(|error| chain(&error))?;
     let mut out = std::io::stdout().lock();
     let mut line = |name: &str, value: String| printed(writeln!(out, "{name:24}{value}"));
@@ -94,6 +94,19 @@ pub(super) fn stats(common: &Common) -> Result<ExitCode, Failure> {
     line("bytes in completion", completion.disk_bytes.to_string())?;
     if completion.spaces_behind > 0 {
         line("spaces without it yet", completion.spaces_behind.to_string())?;
+    }
+    if let Some(full_text) = stats.full_text {
+        line("full-text documents", full_text.documents.to_string())?;
+        line("full-text segments", full_text.segments.to_string())?;
+        line("bytes in full text", full_text.disk_bytes.to_string())?;
+        let progress = full_text.progress;
+        let behind = progress.newest.saturating_sub(progress.indexed_through);
+        if behind > 0 {
+            line("changes not in it yet", behind.to_string())?;
+        }
+        if let Some(failure) = progress.failure {
+            line("full text failed", failure)?;
+        }
     }
     if let Some(failure) = completion.failure {
         line("completion failed", failure)?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::open::{open, setup};
+use super::open::{open, setup, wait_for_full_text};
 use super::{Common, EXIT_PARTLY, EXIT_REFUSED, chain, say};
 use crate::loading::format::{Quoting, RecordFormat};
 use crate::loading::input::is_stdin;
@@ -79,6 +79,7 @@ pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Str
         say(&format!("{} in {:.1} s", rate(done(&counts), elapsed), elapsed.as_secs_f64()));
     }
     loaded.map_err(|error| chain(&error))?;
+    wait_for_full_text(&engine);
     written.map_err(|error| format!("--errors: {error}"))?;
     Ok(exit_code(&counts))
 }

@@ -6,6 +6,7 @@ mod descriptors;
 mod inspect;
 mod load;
 mod open;
+mod search;
 mod serve;
 mod space;
 mod stdio;
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::{AdminListen, parse_address, parse_admin_listen};
+use crate::extraction::pdf;
 use crate::telemetry::{self, LogFormat, TelemetryConfig};
 
 /// Some records or checks failed; the rest was done.
@@ -49,6 +51,13 @@ const BACKUP_EXAMPLES: &str = "Examples:
   pressmark backup /backups/monday --admin http://127.0.0.1:7412  by the server that owns it
   pressmark backup /backups/tuesday --previous /backups/monday --data DIR
   pressmark restore /backups/monday --data NEW_DIR && pressmark verify --data NEW_DIR";
+
+const SEARCH_EXAMPLES: &str = "Examples:
+  pressmark search \"web framework\" --data DIR
+  pressmark search 'title:flask -django async*' --space pypi --limit 20
+  pressmark search numpy --json --data DIR | jq -r .uri
+
+All words are wanted; then most of them. \"phrases\" stand together, -word leaves out, prefix* begins words.";
 
 /// Serves huge document collections to AI hosts as MCP resources.
 #[derive(Debug, Parser)]
@@ -80,6 +89,13 @@ struct Common {
     /// Form of the log lines
     #[arg(long, global = true, value_enum, default_value_t = LogForm::Text)]
     log_format: LogForm,
+}
+
+impl Common {
+    /// A store with the configuration that belongs to it; what is logged is not said.
+    fn of_store(config: Option<PathBuf>, data: PathBuf) -> Self {
+        Self { config, data: Some(data), log: String::new(), log_format: LogForm::Text }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -119,6 +135,9 @@ enum Command {
     /// Print the best values of a template's variable for what is typed
     #[command(after_help = COMPLETE_EXAMPLES)]
     Complete(complete::CompleteArgs),
+    /// Print the resources that hold the words asked for, the best first
+    #[command(after_help = SEARCH_EXAMPLES)]
+    Search(search::SearchArgs),
     /// Print the URI and title of everything that is listed
     List,
     /// Add, list or remove spaces
@@ -135,6 +154,9 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Put a copy in the place of the data directory, which must be empty or not there
     Restore(backup::RestoreArgs),
+    /// Read a PDF from stdin and write its text to stdout: what the server starts for each one
+    #[command(name = pdf::SUBCOMMAND, hide = true)]
+    ExtractPdf,
 }
 
 #[derive(Debug, Subcommand)]
@@ -204,12 +226,17 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Load(arguments) => Ok(load::run(common, arguments)?),
         Command::Read { uri } => inspect::read(common, uri),
         Command::Complete(arguments) => complete::run(common, arguments),
+        Command::Search(arguments) => search::run(common, arguments),
         Command::List => inspect::list(common),
         Command::Space { command } => space::run(common, command),
         Command::Verify => verify::run(common),
         Command::Stats => inspect::stats(common),
         Command::Backup(arguments) => backup::backup(common, arguments),
         Command::Restore(arguments) => backup::restore(common, arguments),
+        Command::ExtractPdf => {
+            pdf::run().map_err(|error| format!("stdin: {error}"))?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

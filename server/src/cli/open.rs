@@ -4,16 +4,22 @@ use std::fs::{DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::error::ErrorKind;
+use pressmark_index::full_text::FullTextOptions;
 use pressmark_index::space::SpaceSettings;
 use pressmark_index::uri_template::UriTemplate;
 use pressmark_index::writer;
 
-use super::{Common, chain};
-use crate::config::{Config, DataDirEnvironment, DataDirSeed, Durability, default_data_dir};
+use super::{Common, chain, say};
+use crate::config::{
+    Config, DataDirEnvironment, DataDirSeed, Durability, FullTextConfig, default_data_dir,
+};
+use crate::extraction::Extractor;
 use crate::indexer::{self, Plan};
+use crate::sharing::Served;
 use crate::sources::{self, FolderSource, SourceError};
 
 /// The file that is taken when none is named and there are no PATHs.
@@ -21,7 +27,14 @@ const CONFIG_FILE: &str = "pressmark.toml";
 
 const OWNER_ONLY: u32 = 0o700;
 
+/// How often an index that is being made is asked whether it is.
+const INDEX_POLL: Duration = Duration::from_millis(20);
+
+/// Nobody wonders about a wait of this long.
+const MOMENT: Duration = Duration::from_secs(1);
+
 /// What a command works with.
+#[derive(Clone)]
 pub(super) struct Setup {
     pub(super) config: Config,
     pub(super) data_dir: PathBuf,
@@ -30,11 +43,14 @@ pub(super) struct Setup {
     pub(super) sources: Vec<FolderSource>,
     /// Whether a configuration or PATHs say which folders there are.
     pub(super) folders_said: bool,
+    /// The same, for those who take the store over.
+    pub(super) served: Option<Served>,
     /// PATHs that cannot be opened now.
     away: Vec<Away>,
 }
 
 /// A PATH that cannot be opened now: a disk that is away, or a mistake.
+#[derive(Clone)]
 struct Away {
     source_id: u64,
     /// What is wrong with it.
@@ -93,7 +109,34 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
         return Err(away.fault.clone());
     }
     let folders_said = file.is_some() || !paths.is_empty();
-    Ok(Setup { config, data_dir, spaces, sources, folders_said, away })
+    let served = Served::new(&current_dir()?, file, paths);
+    Ok(Setup { config, data_dir, spaces, sources, folders_said, served, away })
+}
+
+/// What to work with after taking over the store of an owner that served other folders, and what to say of it: its windows
+/// are still there, so that its folders count, and this process's own are for the time when all windows have been closed.
+pub(super) fn setup_after(own: &Setup, served: Option<&Served>) -> (Setup, String) {
+    let keep_all = |reason: &str| {
+        let said =
+            format!("documents of folders that are not served any more stay as they are: {reason}");
+        // Nothing that is there is forgotten.
+        (Setup { folders_said: false, ..own.clone() }, said)
+    };
+    let Some(served) = served else {
+        return keep_all("the process that owned the store did not say which folders it served");
+    };
+    let common = Common::of_store(served.config.clone(), own.data_dir.clone());
+    match setup(&common, &served.paths) {
+        Ok(setup) => {
+            let said = "this window goes on with the folders of the process that owned the store";
+            (setup, said.to_owned())
+        }
+        Err(reason) => keep_all(&reason),
+    }
+}
+
+fn current_dir() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| format!("the current folder: {error}"))
 }
 
 /// What is wrong with a PATH that cannot be opened.
@@ -104,8 +147,7 @@ fn away(path: &Path, source: &FolderSource) -> Option<Away> {
 }
 
 fn environment() -> Result<DataDirEnvironment, String> {
-    let current_dir =
-        std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
+    let current_dir = current_dir()?;
     let folder = |name| std::env::var_os(name).map(PathBuf::from);
     Ok(DataDirEnvironment {
         xdg_data_home: folder("XDG_DATA_HOME"),
@@ -180,7 +222,7 @@ fn open_or_make(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> 
         make_private(&folder)
             .map_err(|error| format!("{}: the folder cannot be made: {error}", folder.display()))?;
     }
-    open_as_it_is(setup, command)
+    open_as_it_is(setup, command, full_text(&setup.config))
 }
 
 fn put_spaces(setup: &Setup, engine: &Engine) -> Result<(), String> {
@@ -203,7 +245,11 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(folder, Permissions::from_mode(OWNER_ONLY))
 }
 
-fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
+fn open_as_it_is(
+    setup: &Setup,
+    command: &str,
+    full_text: Option<FullTextOptions>,
+) -> Result<Arc<Engine>, NotOpened> {
     let storage = &setup.config.storage;
     let options = EngineOptions {
         block_cache_bytes: usize::try_from(storage.block_cache_bytes).unwrap_or(usize::MAX),
@@ -211,6 +257,7 @@ fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened>
         // An entry takes about 32 bytes there.
         completion_memory_entries: usize::try_from(storage.completion_memory_bytes / 32)
             .unwrap_or(usize::MAX),
+        full_text,
         durability: match storage.durability {
             Durability::Sync => writer::Durability::Sync,
             Durability::Interval(interval) => writer::Durability::Interval(interval),
@@ -224,15 +271,67 @@ fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened>
     })
 }
 
+/// How full text is kept; `None` where it is off.
+fn full_text(config: &Config) -> Option<FullTextOptions> {
+    let FullTextConfig { enabled, memory_bytes, threads, commit_interval, .. } = &config.full_text;
+    // What reads PDF files is this program as a child of itself.
+    let program = std::env::current_exe().ok();
+    enabled.then(|| FullTextOptions {
+        memory_bytes: usize::try_from(*memory_bytes).unwrap_or(usize::MAX),
+        threads: *threads,
+        commit_interval: *commit_interval,
+        extract: Arc::new(Extractor::new(config.extract.clone(), program)),
+    })
+}
+
 /// Opens a store that must be there already, and leaves its spaces as they are: to look at a store is not to change it.
+/// Its full-text index is left alone.
 pub(super) fn open_existing(
     common: &Common,
     command: &str,
 ) -> Result<(Setup, Arc<Engine>), String> {
-    let setup = setup(common, &[])?;
-    if !setup.data_dir.join("store").is_dir() {
-        return Err(format!("{}: there is no store", setup.data_dir.display()));
-    }
-    let engine = open_as_it_is(&setup, command)?;
+    let setup = setup_existing(common)?;
+    let engine = open_as_it_is(&setup, command, None)?;
     Ok((setup, engine))
+}
+
+/// The same with its full-text index, which is brought up to date.
+pub(super) fn open_to_search(
+    common: &Common,
+    command: &str,
+) -> Result<(Setup, Arc<Engine>), String> {
+    let setup = setup_existing(common)?;
+    let engine = open_as_it_is(&setup, command, full_text(&setup.config))?;
+    Ok((setup, engine))
+}
+
+fn setup_existing(common: &Common) -> Result<Setup, String> {
+    let setup = setup(common, &[])?;
+    if setup.data_dir.join("store").is_dir() {
+        Ok(setup)
+    } else {
+        Err(format!("{}: there is no store", setup.data_dir.display()))
+    }
+}
+
+/// Waits until all changes can be found; the shell can wait, and half an answer helps nobody. Says so when it takes longer
+/// than a moment.
+pub(super) fn wait_for_full_text(engine: &Engine) {
+    let begun = Instant::now();
+    let mut told = false;
+    while let Some(progress) = engine.full_text_progress() {
+        let is_behind = progress.rebuilding.is_some() || progress.indexed_through < progress.newest;
+        if let Some(failure) = progress.failure {
+            say(&format!("the full-text index stands still: {failure}"));
+            return;
+        }
+        if !is_behind {
+            return;
+        }
+        if !told && begun.elapsed() > MOMENT {
+            say("the full-text index is being brought up to date");
+            told = true;
+        }
+        std::thread::sleep(INDEX_POLL);
+    }
 }

@@ -43,7 +43,8 @@ pub(super) fn http(
         let bound = listener.local_addr().map_err(|error| error.to_string())?;
         let admin = bind_admin(admin_listen.unwrap_or(server.admin_listen)).await?;
         let engine = open_to_serve(&setup, "serve")?;
-        let app = App::new(Arc::clone(&engine), setup.config.server.clone());
+        let config = &setup.config;
+        let app = App::new(Arc::clone(&engine), config.server.clone(), &config.full_text);
         end_on_signals(&app.shutdown)?;
         share(&setup, &app);
         say(&format!("pressmark: data in {}", setup.data_dir.display()));
@@ -153,7 +154,8 @@ pub(super) fn share(setup: &Setup, app: &App) {
 
 /// What this process says of itself to those who share a store with it.
 pub(super) fn hello(setup: &Setup) -> io::Result<Hello> {
-    Hello::new(&setup.data_dir, setup.sources.iter().map(FolderSource::source_id).collect())
+    let sources = setup.sources.iter().map(FolderSource::source_id).collect();
+    Hello::new(&setup.data_dir, sources, setup.served.clone())
 }
 
 pub(super) async fn finish(app: &App, indexing: Indexing) -> Result<ExitCode, String> {

@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 
 use pressmark_index::verify::VerifyReport;
 
-use super::open::open_existing;
+use super::open::{open_to_search, wait_for_full_text};
 use super::{Common, EXIT_PARTLY, Failure, chain, printed, say};
 
 /// How often a line tells how far it is where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub(super) fn run(common: &Common) -> Result<ExitCode, Failure> {
-    let (_, engine) = open_existing(common, "verify")?;
+    let (_, engine) = open_to_search(common, "verify")?;
+    // What was committed last is not there yet, which is no fault.
+    wait_for_full_text(&engine);
     let terminal = std::io::stderr().is_terminal();
     let total: u64 = engine.spaces().spaces.iter().map(|space| space.resource_count()).sum();
     let mut last_line = Instant::now();

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use pressmark_index::space::SpaceSettings;
 
+use crate::extraction::ExtractCommand;
 use crate::sources::FolderSource;
 
 pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
@@ -41,6 +42,10 @@ pub struct Config {
     pub server: ServerConfig,
     /// Where and how resources are stored.
     pub storage: StorageConfig,
+    /// The index that `search` asks.
+    pub full_text: FullTextConfig,
+    /// Commands that find the text of documents, by MIME type.
+    pub extract: Vec<(String, ExtractCommand)>,
     /// Spaces, in the order of the file; those that only a source names come last.
     pub spaces: Vec<SpaceConfig>,
     /// Folders that are brought up to date at each start and then watched.
@@ -99,6 +104,21 @@ pub struct StorageConfig {
     pub completion_memory_bytes: u64,
     /// How long changes stay in the change log, and tombstones of deleted resources with them.
     pub change_log_retention: Duration,
+}
+
+/// `[full_text]`, see [`raw::RawFullText`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FullTextConfig {
+    /// Whether texts are indexed.
+    pub enabled: bool,
+    /// Memory for what is not on the disk yet.
+    pub memory_bytes: u64,
+    /// Threads that index.
+    pub threads: usize,
+    /// How long a change waits before it can be found.
+    pub commit_interval: Duration,
+    /// How long a search may take.
+    pub time_max: Duration,
 }
 
 /// When a write counts as done.
@@ -217,10 +237,18 @@ impl Default for Config {
                 path: None,
                 durability: Durability::Sync,
                 block_cache_bytes: 256 * quantity::MIB,
-                hot_cache_bytes: 64 * quantity::MIB,
+                hot_cache_bytes: 256 * quantity::MIB,
                 completion_memory_bytes: 16 * quantity::MIB,
                 change_log_retention: quantity::days(7),
             },
+            full_text: FullTextConfig {
+                enabled: true,
+                memory_bytes: 128 * quantity::MIB,
+                threads: 1,
+                commit_interval: Duration::from_millis(500),
+                time_max: Duration::from_secs(2),
+            },
+            extract: Vec::new(),
             spaces: Vec::new(),
             sources: Vec::new(),
         }

@@ -44,6 +44,12 @@ pub struct RawConfig {
     /// Where and how resources are stored.
     #[serde(default)]
     pub storage: RawStorage,
+    /// The index that `search` asks.
+    #[serde(default)]
+    pub full_text: RawFullText,
+    /// A command that finds the text of documents of one type. Repeatable.
+    #[serde(default)]
+    pub extract: Vec<RawExtract>,
     /// A space: one template with its settings and all resources behind it. Repeatable.
     #[serde(default)]
     pub space: Vec<RawSpace>,
@@ -65,7 +71,8 @@ pub struct RawServer {
     pub allowed_hosts: Option<Vec<Spanned<String>>>,
     /// Allow `listen` beyond loopback although nobody who can reach it is asked who they are. Default: `false`.
     pub unsafe_listen_without_auth: Option<bool>,
-    /// Largest request body, in bytes; larger ones are answered with 413. Default: `"4 MiB"`.
+    /// Largest request body, in bytes; larger ones are answered with 413, once up to 64 MiB of them have been read and
+    /// thrown away within 5 seconds: many clients send everything before they read. Default: `"4 MiB"`.
     pub body_bytes_max: Option<Spanned<RawBytes>>,
     /// Largest reply, in bytes; a larger one is an error that says how to read parts. Default: `"8 MiB"`.
     pub reply_bytes_max: Option<Spanned<RawBytes>>,
@@ -77,7 +84,9 @@ pub struct RawServer {
     /// Most completions of one caller (one address) in a second; further ones are errors that say how long to wait.
     /// Default: `300`.
     pub completions_per_second: Option<Spanned<RawCount>>,
-    /// Most requests in progress; further ones are answered with 503. Default: `512`.
+    /// Most requests in progress, until their replies are taken; further ones are answered with 503. One address has three
+    /// quarters of them, and of the 256 MiB for larger replies that are not taken (metric `mcp_shares_used_up_total`).
+    /// Default: `512`.
     pub concurrent_requests_max: Option<Spanned<RawCount>>,
     /// Most connections; further ones wait in the system's queue. Each takes a file descriptor. Default: `16384`.
     pub connections_max: Option<Spanned<RawCount>>,
@@ -106,12 +115,43 @@ pub struct RawStorage {
     pub durability: Option<Spanned<String>>,
     /// Memory for blocks of the store, in bytes. Default: `"256 MiB"`.
     pub block_cache_bytes: Option<Spanned<RawBytes>>,
-    /// Memory for resources that are read often, in bytes; 0: none. Default: `"64 MiB"`.
+    /// Memory for resources that are read often, in bytes; 0: none. Default: `"256 MiB"`.
     pub hot_cache_bytes: Option<Spanned<RawBytes>>,
     /// Memory for what is new in each space's completion index, before it goes to files, in bytes. Default: `"16 MiB"`.
     pub completion_memory_bytes: Option<Spanned<RawBytes>>,
     /// How long changes, deletions among them, stay readable for those who follow them. Default: `"7d"`.
     pub change_log_retention: Option<Spanned<RawDuration>>,
+}
+
+/// `[full_text]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawFullText {
+    /// Whether texts are indexed, so that `search` can find them. Default: `true`.
+    pub enabled: Option<bool>,
+    /// Memory for what is indexed and not yet on the disk, in bytes; at least 32 MiB. Default: `"128 MiB"`.
+    pub memory_bytes: Option<Spanned<RawBytes>>,
+    /// Threads that index. They give way to those that serve. Default: `1`.
+    pub threads: Option<Spanned<RawCount>>,
+    /// How long a change waits at most, as a rule, before it can be found. Default: `"500ms"`.
+    pub commit_interval: Option<Spanned<RawDuration>>,
+    /// How long a search may take; what has been found by then is its answer, which says so. Default: `"2s"`.
+    pub time_max: Option<Spanned<RawDuration>>,
+}
+
+/// `[[extract]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawExtract {
+    /// The MIME type of the documents, such as `"application/msword"`. Goes before a reader of our own. Required.
+    pub mime_type: Spanned<String>,
+    /// The program and its arguments. It gets a document on stdin and writes its text to stdout; no shell is between.
+    /// Required.
+    pub command: Spanned<Vec<String>>,
+    /// How long it may take for one document; then it is killed, with all that it started. Default: `"20s"`.
+    pub timeout: Option<Spanned<RawDuration>>,
+    /// The most text that it may write, in bytes; more is an error. Default: `"16 MiB"`.
+    pub output_bytes_max: Option<Spanned<RawBytes>>,
 }
 
 /// `[[space]]`

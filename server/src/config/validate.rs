@@ -2,21 +2,24 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pressmark_index::space::{AliasClash, CacheScope, ListMode, SpaceSettings};
 use toml::Spanned;
 
 use super::error::Fault;
 use super::listen::{check_listen, parse_address, parse_admin_listen};
-use super::quantity::{parse_bytes, parse_duration};
+use super::quantity::{MIB, parse_bytes, parse_duration};
 use super::raw::{
-    RawBytes, RawConfig, RawCount, RawDuration, RawServer, RawSource, RawSpace, RawStorage,
+    RawBytes, RawConfig, RawCount, RawDuration, RawExtract, RawFullText, RawServer, RawSource,
+    RawSpace, RawStorage,
 };
 use super::{
-    ColumnMapping, ColumnTarget, Config, Durability, RecordField, ServerConfig, SpaceConfig,
-    StorageConfig, TemplateCheck,
+    ColumnMapping, ColumnTarget, Config, Durability, FullTextConfig, RecordField, ServerConfig,
+    SpaceConfig, StorageConfig, TemplateCheck,
 };
+use crate::extraction::ExtractCommand;
 use crate::sources::{FolderSource, check_pattern, folder_settings};
 
 /// More entries on a page would make replies that hosts refuse.
@@ -24,6 +27,16 @@ const PAGE_ITEMS_MAX: i64 = 10_000;
 
 /// No count of requests or sessions needs more; a larger one is a mistake.
 const COUNT_MAX: i64 = 10_000_000;
+
+/// With less, indexing would write a file for each few documents.
+const FULL_TEXT_MEMORY_BYTES_MIN: u64 = 32 * MIB;
+
+/// More threads than this do not index faster.
+const FULL_TEXT_THREADS_MAX: i64 = 8;
+
+/// How long a command may take, and how much it may write, when nothing else is said.
+const EXTRACT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(20);
+const EXTRACT_OUTPUT_BYTES_MAX_DEFAULT: u64 = 16 * MIB;
 
 const SPACE_NAME_CHARACTERS_MAX: usize = 64;
 
@@ -35,9 +48,11 @@ pub(super) fn convert(
     let defaults = Config::default();
     let server = server(raw.server, defaults.server)?;
     let storage = storage(raw.storage, defaults.storage, folder)?;
+    let full_text = full_text(raw.full_text, defaults.full_text)?;
+    let extract = extract(raw.extract, folder)?;
     let mut spaces = spaces(raw.space, check_template)?;
     let sources = sources(raw.source, folder, &mut spaces)?;
-    Ok(Config { server, storage, spaces, sources })
+    Ok(Config { server, storage, full_text, extract, spaces, sources })
 }
 
 fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Fault> {
@@ -126,6 +141,58 @@ fn storage(
     let change_log = &mut storage.change_log_retention;
     set("storage.change_log_retention", raw.change_log_retention, change_log, duration)?;
     Ok(storage)
+}
+
+fn full_text(raw: RawFullText, mut full_text: FullTextConfig) -> Result<FullTextConfig, Fault> {
+    full_text.enabled = raw.enabled.unwrap_or(full_text.enabled);
+    set("full_text.memory_bytes", raw.memory_bytes, &mut full_text.memory_bytes, |raw| {
+        let memory = bytes(raw)?;
+        if memory < FULL_TEXT_MEMORY_BYTES_MIN {
+            return Err("must be at least 32 MiB".to_owned());
+        }
+        Ok(memory)
+    })?;
+    set("full_text.threads", raw.threads, &mut full_text.threads, |number| {
+        count(number, FULL_TEXT_THREADS_MAX)
+    })?;
+    let interval = &mut full_text.commit_interval;
+    set("full_text.commit_interval", raw.commit_interval, interval, positive_duration)?;
+    set("full_text.time_max", raw.time_max, &mut full_text.time_max, positive_duration)?;
+    Ok(full_text)
+}
+
+fn extract(raw: Vec<RawExtract>, folder: &Path) -> Result<Vec<(String, ExtractCommand)>, Fault> {
+    let mut commands: Vec<(String, ExtractCommand)> = Vec::with_capacity(raw.len());
+    for entry in raw {
+        let name = value("extract.mime_type", entry.mime_type, |text| {
+            mime_type(&text)?;
+            let name = text.split(';').next().unwrap_or(&text).trim().to_ascii_lowercase();
+            if commands.iter().any(|(known, _)| *known == name) {
+                return Err(format!("{name:?} has a command already; one type has one"));
+            }
+            Ok(name)
+        })?;
+        let (program, arguments) = value("extract.command", entry.command, |words| {
+            let mut words = words.into_iter();
+            let program = words.next().filter(|program| !program.is_empty());
+            let program = program.ok_or("names no program; write [\"program\", \"argument\"]")?;
+            // A name alone is looked up in `PATH`, as everywhere.
+            let program =
+                if program.contains('/') { folder.join(program) } else { PathBuf::from(program) };
+            Ok((program, words.collect()))
+        })?;
+        let mut command = ExtractCommand {
+            program,
+            arguments,
+            timeout: EXTRACT_TIMEOUT_DEFAULT,
+            output_bytes_max: EXTRACT_OUTPUT_BYTES_MAX_DEFAULT,
+        };
+        set("extract.timeout", entry.timeout, &mut command.timeout, positive_duration)?;
+        let output = &mut command.output_bytes_max;
+        set("extract.output_bytes_max", entry.output_bytes_max, output, bytes)?;
+        commands.push((name, command));
+    }
+    Ok(commands)
 }
 
 fn spaces(

@@ -46,6 +46,8 @@ pub struct McpConfig {
     pub tool_calls_per_second: NonZeroU32,
     /// How many completions a caller may ask for in a second.
     pub completions_per_second: NonZeroU32,
+    /// How long a search may take.
+    pub search_time_max: Duration,
 }
 
 /// The protocol in front of an engine; shared by all transports.
@@ -56,7 +58,7 @@ pub struct Mcp {
     settled: Readiness,
     tool_calls: CallRates,
     completions: CallRates,
-    metrics: Arc<Metrics>,
+    pub(super) metrics: Arc<Metrics>,
     next_request_id: AtomicU64,
 }
 
@@ -93,6 +95,11 @@ impl Mcp {
     /// Whether no space is being filled for the first time.
     pub fn is_settled(&self) -> bool {
         self.settled.ready()
+    }
+
+    /// Whether texts are indexed, so that there is the tool `search`.
+    pub fn is_searchable(&self) -> bool {
+        self.engine.full_text_progress().is_some()
     }
 
     /// How long a client may keep a reply about spaces that allow `ttl`.
@@ -170,7 +177,9 @@ impl Mcp {
 
     fn request(&self, request: &Request<'_>, channel: Channel<'_>, request_id: u64) -> Step {
         let mut method = Method::Other;
-        let step = Params::read(request.params).and_then(|params| {
+        let params =
+            Params::read(request.params).map_err(|fault| protocol::malformed(fault, channel));
+        let step = params.and_then(|params| {
             let revision = protocol::of_request(request, &params, channel)?;
             method = served(&request.method, revision)?;
             let subscription = channel.subscription();

@@ -13,14 +13,24 @@ const INSTRUCTIONS_BYTES_MAX: usize = 8 * 1024;
 /// The most characters of a space's title and of its description.
 const TEXT_CHARS_MAX: usize = 300;
 
-const HOW_TO: &str = "This server holds documents as resources, each with a URI. Read one with \
+const HOW_TO: &str = "This server holds documents as resources, each with a URI. ";
+
+const HOW_TO_FIND: &str = "Find them by their words with the tool `search`: plain words first, then \"phrases\", -word, \
+prefix* and title:word to narrow it down. ";
+
+const HOW_TO_READ: &str = "Read one with \
 `resources/read`, or with the tool `fetch` and its URI as `id`. Parts of a long text are read by a \
 fragment that counts from zero and excludes the end: `#line=0,200` or `#char=0,4096`. The spaces, \
 each with the URI template of its resources:\n";
 
-/// The instructions for a caller with `access`; `settled`: no folder is being indexed.
-pub fn of(catalog: &SpaceCatalog, access: &Access, settled: bool) -> String {
+/// The instructions for a caller with `access`; `searchable`: there is the tool `search`; `settled`: no folder is being
+/// indexed.
+pub fn of(catalog: &SpaceCatalog, access: &Access, searchable: bool, settled: bool) -> String {
     let mut text = String::from(HOW_TO);
+    if searchable {
+        text.push_str(HOW_TO_FIND);
+    }
+    text.push_str(HOW_TO_READ);
     let visible = catalog.spaces.iter().filter(|space| access.sees_space(&space.settings.name));
     let mut left_out = 0_usize;
     for space in visible {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Method,
-    handlers::{completion::CompletionArguments, fetch::FetchArguments},
+    handlers::{completion::CompletionArguments, fetch::FetchArguments, search::SearchArguments},
     protocol::Revision,
 };
 use crate::{
@@ -98,6 +98,7 @@ pub(crate) enum EngineCall {
     ResourcesRead { uri: String },
     ResourcesList { cursor: Option<String> },
     CompletionComplete(CompletionArguments<'static>),
+    Search(SearchArguments),
     Fetch(FetchArguments),
 }
 

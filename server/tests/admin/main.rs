@@ -40,6 +40,7 @@ fn options() -> EngineOptions {
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),
         owner: "a test".into(),
+        full_text: None,
     }
 }
 

@@ -33,10 +33,8 @@ async fn a_copy_can_be_opened() {
     let plane = Plane::start().await;
     plane.put(&["a", "b"]).await;
     let copy = plane.folder.path().join("copy");
-    let request = |folder: &str| v1::BackupRequest {
-        folder: folder.into(),
-        previous: String::new(),
-    };
+    let request =
+        |folder: &str| v1::BackupRequest { folder: folder.into(), previous: String::new() };
     let to_copy = request(copy.to_str().unwrap());
     let mut stream = plane.operations().backup(to_copy.clone()).await.unwrap().into_inner();
     let mut report = None;

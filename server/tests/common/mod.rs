@@ -10,7 +10,8 @@ use std::{num::NonZeroU32, path::Path, sync::Arc, time::Duration};
 
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
-    limits::{Admission, ByteBudget},
+    extraction::Extractor,
+    limits::{Admission, UnsentReplies},
     mcp::{Mcp, McpConfig},
     metrics::Metrics,
     sessions::{Sessions, SessionsConfig},
@@ -21,6 +22,7 @@ use pressmark::{
 use pressmark_index::{
     access::Access,
     engine::{Engine, EngineOptions},
+    full_text::{FullTextOptions, SearchRequest, SearchSort},
     mutation::Mutation,
     resource::{Address, Annotations, Body, Part, Resource},
     space::SpaceSettings,
@@ -43,6 +45,12 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
         block_cache_bytes: 8 << 20,
         hot_cache_bytes: 1 << 20,
         completion_memory_entries: 128 * 1_024,
+        full_text: Some(FullTextOptions {
+            memory_bytes: 32 << 20,
+            threads: 1,
+            commit_interval: Duration::from_millis(5),
+            extract: Arc::new(Extractor::new([], None)),
+        }),
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),
         owner: "the tests".to_owned(),
@@ -64,7 +72,28 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
     for put in engine.commit(puts.into()).unwrap() {
         put.unwrap();
     }
+    indexed(&engine);
     Arc::new(engine)
+}
+
+/// Waits until all that was committed can be found.
+pub(crate) fn indexed(engine: &Engine) {
+    let request = SearchRequest {
+        query: "",
+        space: None,
+        variables: &[],
+        mime_type: None,
+        modified: None,
+        sort: SearchSort::Relevance,
+        limit: 1,
+        cursor: None,
+        snippet_bytes: 0,
+        after_sequence: Some(engine.log_range().newest),
+        time_max: events::DEADLINE,
+        access: &Access::anonymous(),
+    };
+    let page = engine.search(&request).unwrap();
+    assert!(page.indexed_through >= engine.log_range().newest, "{page:?}");
 }
 
 pub(crate) fn note(name: &str, body: Body) -> Resource {
@@ -173,7 +202,7 @@ impl Front {
             subscriptions,
             admission: Admission::new(bounds.requests_in_flight_max, Arc::clone(&metrics)),
             arrivals: Arrivals::new(bounds.bodies_arriving_max, 1 << 20),
-            unsent_replies: ByteBudget::new(bounds.unsent_reply_bytes_max),
+            unsent_replies: UnsentReplies::new(bounds.unsent_reply_bytes_max, &metrics),
             metrics: Arc::clone(&metrics),
             shutdown,
         };
@@ -257,6 +286,7 @@ pub(crate) fn config(rates: Rates) -> McpConfig {
         page_bytes_max: 64 * 1024,
         batch_messages_max: 4,
         tool_calls_per_second: rates.tool_calls,
+        search_time_max: Duration::from_secs(30),
         completions_per_second: rates.completions,
     }
 }

@@ -22,7 +22,14 @@ async fn result(method: &str, mut params: Value) -> Value {
 async fn instructions_name_the_spaces_and_how_to_read_them() {
     let discovered = result("server/discover", json!({})).await;
     let instructions = discovered["instructions"].as_str().unwrap();
-    for part in ["notes", "`note://shelf/{name}`", "Short notes of the test", "`fetch`", "#line="] {
+    for part in [
+        "notes",
+        "`note://shelf/{name}`",
+        "Short notes of the test",
+        "`search`",
+        "`fetch`",
+        "#line=",
+    ] {
         assert!(instructions.contains(part), "{part} is not in {instructions}");
     }
 }
@@ -106,10 +113,14 @@ async fn a_fetched_text_is_the_same_as_text_and_as_structured_content() {
     assert_eq!(from_text["text"], "Hello, \"world\"\nsecond line");
 }
 
+fn tool<'a>(tools: &'a Value, name: &str) -> &'a Value {
+    tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap()
+}
+
 #[tokio::test]
 async fn structured_content_is_what_the_output_schema_says() {
     let tools = result("tools/list", json!({})).await;
-    let tool = &tools["tools"][0];
+    let tool = tool(&tools, "fetch");
     let schema = jsonschema::draft202012::new(&tool["outputSchema"]).unwrap();
     let call = json!({ "name": "fetch", "arguments": { "id": "note://shelf/plain", "limit": 5 } });
     let fetched = result("tools/call", call).await;
@@ -123,7 +134,7 @@ async fn structured_content_is_what_the_output_schema_says() {
 #[tokio::test]
 async fn arguments_are_judged_as_the_input_schema_says() {
     let tools = result("tools/list", json!({})).await;
-    let schema = jsonschema::draft202012::new(&tools["tools"][0]["inputSchema"]).unwrap();
+    let schema = jsonschema::draft202012::new(&tool(&tools, "fetch")["inputSchema"]).unwrap();
     for arguments in [
         json!({ "id": "note://shelf/plain" }),
         json!({ "id": "note://shelf/plain", "limit": 1, "offset": 0 }),

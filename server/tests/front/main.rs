@@ -11,11 +11,13 @@
 mod any_bytes;
 mod completion;
 mod content;
+mod extraction;
 mod http_connections;
 mod http_manners;
 mod http_sessions;
 mod overload;
 mod scenarios;
+mod search;
 mod slow_clients;
 mod stdio;
 mod subscriptions;

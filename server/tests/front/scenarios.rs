@@ -40,6 +40,11 @@ async fn tools() {
 }
 
 #[tokio::test]
+async fn search() {
+    run(include_str!("../scenarios/search.md")).await;
+}
+
+#[tokio::test]
 async fn completion() {
     run(include_str!("../scenarios/completion.md")).await;
 }

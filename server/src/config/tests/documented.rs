@@ -9,7 +9,8 @@ use crate::config::Config;
 
 const RAW: &str = include_str!("../raw.rs");
 const DOCUMENT: &str = include_str!("../../../../docs/configuration.md");
-const TABLES: [&str; 4] = ["[server]", "[storage]", "[[space]]", "[[source]]"];
+const TABLES: [&str; 6] =
+    ["[server]", "[storage]", "[full_text]", "[[extract]]", "[[space]]", "[[source]]"];
 
 struct Key {
     table: String,
@@ -73,13 +74,13 @@ fn the_example_has_every_key() {
             || EXAMPLE.contains(&format!("\n[space.{}]", key.name));
         assert!(present, "{} {}", key.table, key.name);
     }
-    assert_eq!(keys().len(), 39, "a reader that finds no keys checks nothing");
+    assert_eq!(keys().len(), 48, "a reader that finds no keys checks nothing");
 }
 
 #[test]
 fn documented_defaults_are_the_real_ones() {
     let mut text = String::new();
-    for table in ["[server]", "[storage]"] {
+    for table in ["[server]", "[storage]", "[full_text]"] {
         writeln!(text, "{table}").unwrap();
         for key in keys().iter().filter(|key| key.table == table && key.name != "path") {
             let default = key.default.trim_matches('`');

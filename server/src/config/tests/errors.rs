@@ -57,11 +57,38 @@ fn wrong_keys() {
         ],
         &expect![[r#"
             pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
-            pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `space`, `source`
+            pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `full_text`, `extract`, `space`, `source`
             pressmark.toml:4: space.column: unknown field `column`, expected one of `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
             pressmark.toml:1: source: missing field `path`
             pressmark.toml:3: server.listen: duplicate key
             pressmark.toml:2: server.listen: string values must be quoted, expected literal string"#]],
+    );
+}
+
+#[test]
+fn wrong_search() {
+    let extract = |lines: &str| format!("[[extract]]\nmime_type = 'a/b'\n{lines}\n");
+    let twice = extract("command = ['x']") + "[[extract]]\nmime_type = 'A/B'\ncommand = ['y']";
+    check(
+        &[
+            text("[full_text]\nmemory_bytes = '1 MiB'"),
+            text("[full_text]\nthreads = 0"),
+            text("[full_text]\ntime_max = '0s'"),
+            text("[[extract]]\nmime_type = 'word'\ncommand = ['x']"),
+            extract("command = []"),
+            extract("command = 'antiword -'"),
+            extract("command = ['x']\noutput_bytes_max = 0"),
+            twice,
+        ],
+        &expect![[r#"
+            pressmark.toml:2: full_text.memory_bytes: must be at least 32 MiB
+            pressmark.toml:2: full_text.threads: 0 is not between 1 and 8
+            pressmark.toml:2: full_text.time_max: must be longer than nothing
+            pressmark.toml:2: extract.mime_type: "word" is no MIME type; write one such as "text/plain"
+            pressmark.toml:3: extract.command: names no program; write ["program", "argument"]
+            pressmark.toml:3: extract.command: invalid type: string "antiword -", expected a sequence
+            pressmark.toml:4: extract.output_bytes_max: must be at least 1 byte
+            pressmark.toml:5: extract.mime_type: "a/b" has a command already; one type has one"#]],
     );
 }
 

@@ -69,6 +69,41 @@ fn the_values_of_the_example() {
     "#]]
     .assert_debug_eq(&config.storage);
     expect![[r#"
+        FullTextConfig {
+            enabled: false,
+            memory_bytes: 536870912,
+            threads: 2,
+            commit_interval: 1s,
+            time_max: 5s,
+        }
+    "#]]
+    .assert_debug_eq(&config.full_text);
+    expect![[r#"
+        [
+            (
+                "application/msword",
+                ExtractCommand {
+                    program: "antiword",
+                    arguments: [
+                        "-",
+                    ],
+                    timeout: 10s,
+                    output_bytes_max: 4194304,
+                },
+            ),
+            (
+                "image/tiff",
+                ExtractCommand {
+                    program: "/etc/./bin/read-scans",
+                    arguments: [],
+                    timeout: 20s,
+                    output_bytes_max: 16777216,
+                },
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&config.extract);
+    expect![[r#"
         [
             FolderSource {
                 space: "handbook",

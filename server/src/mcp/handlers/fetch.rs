@@ -1,24 +1,17 @@
 //! The tool `fetch`: the text of a resource, for hosts that know tools only.
 
-use std::borrow::Cow;
-
 use pressmark_index::{
     error::ErrorKind,
     fetch_text::{FetchedText, TextRequest},
-    resource::UnixMillis,
 };
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::{
     Context,
-    tools::{Tool, error_result, wrong_arguments},
+    arguments::{Argument, Kind, decode},
+    tools::{Link, Tool, error_result, structured_result, timestamp, wrong_arguments},
 };
-use crate::{
-    error::{Code, Fault, quoted},
-    json_rpc::{self, write},
-    mcp::protocol::{finish, open},
-};
+use crate::error::{Code, Fault, quoted};
 
 /// The characters of a reply without `limit`: hosts cap a result at about 25,000 tokens, and a
 /// character of Chinese or Japanese is about one token.
@@ -30,14 +23,32 @@ const LIMIT_MAX: u64 = 200_000;
 /// The largest `offset` that a JSON number says exactly (RFC 8259 section 6).
 const OFFSET_MAX: u64 = (1 << 53) - 1;
 
+const ARGUMENTS: [Argument; 3] = [
+    Argument {
+        name: "id",
+        kind: Kind::Required("the URI of the resource"),
+        description: "The URI of the resource.",
+    },
+    Argument {
+        name: "offset",
+        kind: Kind::Integer { least: 0, most: OFFSET_MAX, default: 0 },
+        description: "How many characters of the text to skip.",
+    },
+    Argument {
+        name: "limit",
+        kind: Kind::Integer { least: 1, most: LIMIT_MAX, default: LIMIT_DEFAULT },
+        description: "The most characters to return.",
+    },
+];
+
 pub(super) const TOOL: Tool = Tool {
     name: "fetch",
     title: "Fetch a resource",
-    description: "Reads one resource as text. `id` is its URI, as a resource list, a resource \
-template or an earlier reply spells it; a URI may end in a fragment that counts from zero and \
+    description: "Reads one resource as text. `id` is its URI, as `search`, a resource list, a \
+resource template or an earlier reply spells it; a URI may end in a fragment that counts from zero and \
 excludes the end, such as `#line=0,200`. Long texts come in parts: when a reply has `nextOffset`, \
 call again with it as `offset`.",
-    input_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"offset":{"type":"integer","minimum":0,"maximum":9007199254740991,"default":0,"description":"How many characters of the text to skip."},"limit":{"type":"integer","minimum":1,"maximum":200000,"default":20000,"description":"The most characters to return."}},"required":["id"],"additionalProperties":false}"#,
+    arguments: &ARGUMENTS,
     output_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"metadata":{"type":"object","properties":{"space":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer","description":"In bytes."},"lastModified":{"type":"string"},"totalChars":{"type":"integer","description":"The characters of the whole text."}},"required":["space","totalChars"],"additionalProperties":false},"nextOffset":{"type":"integer","description":"The offset of the next part; absent at the end."},"more":{"type":"string","description":"How to get the next part; absent at the end."}},"required":["id","title","text","url","metadata"],"additionalProperties":false}"#,
 };
 
@@ -112,33 +123,9 @@ fn reply(context: &Context<'_>, fetched: &FetchedText) -> Result<Vec<u8>, Fault>
         tracing::error!(request_id, "a fetched text does not encode: {error}");
         Fault::internal(request_id)
     })?;
-    let is_structured = context.revision.has_structured_content();
-    let copies = if is_structured { 2 } else { 1 };
-    let mut out = open(context.id, 256 + copies * structured.len() + structured.len() / 8);
-    out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
-    write::string(&structured, &mut out);
-    out.push(b'}');
-    if is_structured {
-        resource_link(fetched, &mut out);
-        out.extend_from_slice(b"],\"structuredContent\":");
-        out.extend_from_slice(structured.as_bytes());
-    } else {
-        out.push(b']');
-    }
-    out.extend_from_slice(b",\"isError\":false");
-    Ok(finish(out, context.revision, None))
-}
-
-fn resource_link(fetched: &FetchedText, out: &mut Vec<u8>) {
-    out.extend_from_slice(b",{\"type\":\"resource_link\",\"uri\":");
-    write::string(&fetched.uri, out);
-    out.extend_from_slice(b",\"name\":");
-    write::string(&fetched.title, out);
-    if let Some(mime_type) = &fetched.mime_type {
-        out.extend_from_slice(b",\"mimeType\":");
-        write::string(mime_type, out);
-    }
-    out.push(b'}');
+    let link =
+        Link { uri: &fetched.uri, title: &fetched.title, mime_type: fetched.mime_type.as_deref() };
+    Ok(structured_result(context, &structured, &[link]))
 }
 
 // === impl FetchArguments ===
@@ -149,38 +136,13 @@ impl FetchArguments {
     /// # Errors
     /// A text that lets a model correct itself.
     pub(super) fn read(arguments: &str) -> Result<Self, String> {
-        let members = json_rpc::members(arguments)
-            .ok_or("`arguments` must be an object that has each member once")?;
-        let mut id = None;
-        let mut offset = 0;
-        let mut limit = LIMIT_DEFAULT;
-        for (name, value) in members {
-            match &*name {
-                "id" => id = json_rpc::string(value).map(Cow::into_owned),
-                "offset" => offset = integer("offset", value, 0, OFFSET_MAX)?,
-                "limit" => limit = integer("limit", value, 1, LIMIT_MAX)?,
-                unknown => {
-                    return Err(format!(
-                        "unknown argument `{}`: `fetch` takes `id`, `offset` and `limit`",
-                        quoted(unknown)
-                    ));
-                }
-            }
-        }
-        let id = id.ok_or("`id` is required: a string, the URI of the resource")?;
-        Ok(Self { id, offset, limit })
+        let [id, offset, limit] = decode(TOOL.name, &ARGUMENTS, arguments)?;
+        Ok(Self {
+            id: id.text().unwrap_or_default(),
+            offset: offset.integer_or(0),
+            limit: limit.integer_or(LIMIT_DEFAULT),
+        })
     }
-}
-
-/// An integer as JSON Schema sees it: `10` and `10.0` are the same number.
-fn integer(name: &str, value: &RawValue, least: u64, most: u64) -> Result<u64, String> {
-    let number = value.get().parse::<u64>().ok().or_else(|| {
-        let whole = value.get().strip_suffix(".0")?;
-        whole.parse().ok()
-    });
-    number
-        .filter(|number| (least..=most).contains(number))
-        .ok_or_else(|| format!("`{name}` must be an integer from {least} to {most}"))
 }
 
 // === impl Fetched ===
@@ -205,11 +167,6 @@ impl<'a> Fetched<'a> {
             }),
         }
     }
-}
-
-/// RFC 3339 in UTC; none for a time beyond the calendar.
-fn timestamp(millis: UnixMillis) -> Option<String> {
-    jiff::Timestamp::from_millisecond(millis).ok().map(|timestamp| timestamp.to_string())
 }
 
 #[cfg(test)]
@@ -249,15 +206,5 @@ mod tests {
         ] {
             assert_eq!(FetchArguments::read(arguments), expected, "{arguments}");
         }
-    }
-
-    #[test]
-    fn schemas_say_the_bounds_that_are_checked() {
-        let schema: serde_json::Value = serde_json::from_str(TOOL.input_schema).unwrap();
-        let properties = &schema["properties"];
-        assert_eq!(properties["limit"]["maximum"], LIMIT_MAX);
-        assert_eq!(properties["limit"]["default"], LIMIT_DEFAULT);
-        assert_eq!(properties["offset"]["maximum"], OFFSET_MAX);
-        assert!(serde_json::from_str::<serde_json::Value>(TOOL.output_schema).is_ok());
     }
 }

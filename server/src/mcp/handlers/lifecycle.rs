@@ -32,6 +32,7 @@ pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<O
     let instructions = instructions::of(
         &context.mcp.engine.spaces(),
         &context.mcp.access,
+        context.mcp.is_searchable(),
         context.mcp.is_settled(),
     );
     let mut out = open(context.id, 256 + instructions.len());
@@ -65,6 +66,7 @@ pub(crate) fn server_discover(context: &Context<'_>) -> Outcome {
     let instructions = instructions::of(
         &context.mcp.engine.spaces(),
         &context.mcp.access,
+        context.mcp.is_searchable(),
         context.mcp.is_settled(),
     );
     let mut out = open(context.id, 256 + instructions.len());

@@ -1,9 +1,11 @@
 //! One function a method: it decodes, makes one engine call, converts.
 
+mod arguments;
 pub mod completion;
 pub mod fetch;
 pub mod lifecycle;
 pub mod resources;
+pub mod search;
 pub mod subscriptions;
 pub mod templates;
 pub mod tools;
@@ -50,6 +52,7 @@ pub(super) fn perform(context: &Context<'_>, call: EngineCall) -> Result<Vec<u8>
         EngineCall::ResourcesRead { uri } => resources::read_from_disk(context, &uri),
         EngineCall::ResourcesList { cursor } => resources::list(context, cursor.as_deref()),
         EngineCall::CompletionComplete(arguments) => completion::complete(context, &arguments),
+        EngineCall::Search(arguments) => search::search(context, &arguments),
         EngineCall::Fetch(arguments) => fetch::fetch(context, &arguments),
     }
 }

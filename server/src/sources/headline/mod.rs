@@ -13,13 +13,13 @@ const LINE_CHARACTERS_MAX: usize = 200;
 
 /// What a text says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Headline {
-    pub(super) title: Option<String>,
-    pub(super) description: Option<String>,
+pub(crate) struct Headline {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
 }
 
 /// Title and description of a text of this type; other types than Markdown, HTML and plain text have none.
-pub(super) fn headline(mime_type: &str, text: &str) -> Headline {
+pub(crate) fn headline(mime_type: &str, text: &str) -> Headline {
     let head = head(text.strip_prefix('\u{feff}').unwrap_or(text));
     let found = match mime_type {
         "text/markdown" | "text/mdx" => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::HeaderName};
-use pressmark_index::engine::Health;
+use pressmark_index::{engine::Health, full_text::FullTextProgress};
 
 use super::responses::HttpResponse;
 use super::{HttpServer, cors, get, origin, post, responses};
@@ -56,6 +56,7 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
         ("/mcp", _) => responses::method_not_allowed(MCP_METHODS),
         ("/metrics", &Method::GET | &Method::HEAD) => {
             store_health(server);
+            full_text_progress(server);
             responses::metrics(server.metrics.exposition())
         }
         ("/metrics", _) => responses::method_not_allowed(READ_METHODS),
@@ -75,7 +76,8 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
         None if settled && behind > 0 => {
             format!("ready, but the completion of {behind} spaces is still being made\n").into()
         }
-        None if settled => "ready\n".into(),
+        None if settled => full_text_behind(full_text_progress(server))
+            .unwrap_or_else(|| ready_said(server.metrics.source_folders_polled.get())),
         None => "ready (indexing)\n".into(),
         Some(Ok(since)) => {
             format!("ready, but the store refuses writes since {since:.0}: the log says why\n")
@@ -84,6 +86,40 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
         Some(Err(_)) => "ready, but the store refuses writes: the log says why\n".into(),
     };
     probe(method, StatusCode::OK, text)
+}
+
+/// Ready, with the folders whose changes are seen late.
+fn ready_said(folders_polled: i64) -> Bytes {
+    match folders_polled {
+        0 => "ready\n".into(),
+        polled => format!(
+            "ready ({polled} folders are compared every so often, for changes in them are not reported)\n"
+        )
+        .into(),
+    }
+}
+
+/// How far the full-text index is, as long as it is behind: searching answers from what it has.
+fn full_text_behind(progress: Option<FullTextProgress>) -> Option<Bytes> {
+    let FullTextProgress { rebuilding, failure, .. } = progress?;
+    let said = match (rebuilding, failure) {
+        (_, Some(failure)) => format!("ready, but the full-text index stands still: {failure}\n"),
+        (Some(share), None) => {
+            let share = (share * 100.0).floor();
+            format!("ready, but the full-text index is still being made: {share:.0} %\n")
+        }
+        (None, None) => return None,
+    };
+    Some(said.into())
+}
+
+/// Asks how far the full-text index is, for the metrics as well.
+fn full_text_progress(server: &HttpServer) -> Option<FullTextProgress> {
+    let progress = server.pool.mcp().engine().full_text_progress();
+    if let Some(progress) = &progress {
+        server.metrics.search.progressed(progress);
+    }
+    progress
 }
 
 /// Asks the store whether it takes writes; the log gets each change of the answer once, whoever asks.

@@ -1,0 +1,174 @@
+//! The arguments of `search`.
+
+use pressmark_index::{
+    full_text::{ModifiedRange, SearchRequest, SearchSort},
+    resource::UnixMillis,
+};
+
+use super::super::{
+    Context,
+    arguments::{Argument, Kind, Value, decode},
+};
+use super::budget::Ask;
+use crate::error::quoted;
+
+/// Hits of a page without `limit`, and the most.
+const LIMIT_DEFAULT: u64 = 10;
+const LIMIT_MAX: u64 = 50;
+
+/// Bytes of the results without `max_bytes`: about 5,000 tokens, which leaves room for what is fetched then.
+const MAX_BYTES_DEFAULT: u64 = 20_000;
+const MAX_BYTES_LEAST: u64 = 1_000;
+const MAX_BYTES_MOST: u64 = 200_000;
+
+pub(super) const ARGUMENTS: [Argument; 10] = [
+    Argument {
+        name: "query",
+        kind: Kind::Required("the words to look for"),
+        description: "Words, \"phrases\", -word, field:value, prefix*.",
+    },
+    Argument {
+        name: "space",
+        kind: Kind::Text,
+        description: "Only resources of the space of this name.",
+    },
+    Argument {
+        name: "variables",
+        kind: Kind::Texts,
+        description: "Only resources whose URI template variables have these values; a value that ends in `/` stands for all beneath it.",
+    },
+    Argument {
+        name: "limit",
+        kind: Kind::Integer { least: 1, most: LIMIT_MAX, default: LIMIT_DEFAULT },
+        description: "The most results.",
+    },
+    Argument {
+        name: "cursor",
+        kind: Kind::Text,
+        description: "`nextCursor` of the page before, with the same query and filters.",
+    },
+    Argument {
+        name: "sort",
+        kind: Kind::Choice(&["relevance", "recent"]),
+        description: "The best results first, or the last modified.",
+    },
+    Argument {
+        name: "mime_type",
+        kind: Kind::Text,
+        description: "Only resources of this MIME type, such as `application/pdf` or `text/*`.",
+    },
+    Argument {
+        name: "modified_after",
+        kind: Kind::Text,
+        description: "Only resources modified at or after this date or RFC 3339 time.",
+    },
+    Argument {
+        name: "modified_before",
+        kind: Kind::Text,
+        description: "Only resources modified before this date or RFC 3339 time.",
+    },
+    Argument {
+        name: "max_bytes",
+        kind: Kind::Integer {
+            least: MAX_BYTES_LEAST,
+            most: MAX_BYTES_MOST,
+            default: MAX_BYTES_DEFAULT,
+        },
+        description: "The most bytes of the results as JSON: snippets get shorter to fit, then results fewer.",
+    },
+];
+
+/// The decoded arguments.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SearchArguments {
+    pub(super) query: String,
+    pub(super) space: Option<String>,
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) limit: usize,
+    pub(super) cursor: Option<String>,
+    pub(super) sort: SearchSort,
+    pub(super) mime_type: Option<String>,
+    pub(super) modified: Option<ModifiedRange>,
+    pub(super) max_bytes: usize,
+}
+
+// === impl SearchArguments ===
+
+impl SearchArguments {
+    /// Decodes an object of arguments.
+    ///
+    /// # Errors
+    /// A text that lets a model correct itself.
+    pub(in crate::mcp::handlers) fn read(arguments: &str) -> Result<Self, String> {
+        let values = decode("search", &ARGUMENTS, arguments)?;
+        let [
+            query,
+            space,
+            variables,
+            limit,
+            cursor,
+            sort,
+            mime_type,
+            modified_after,
+            modified_before,
+            max_bytes,
+        ] = values;
+        let from = moment("modified_after", modified_after)?;
+        let until = moment("modified_before", modified_before)?;
+        let modified = (from.is_some() || until.is_some()).then(|| ModifiedRange {
+            from: from.unwrap_or(UnixMillis::MIN),
+            until: until.unwrap_or(UnixMillis::MAX),
+        });
+        let size = |value: &Value, default| {
+            usize::try_from(value.integer_or(default)).unwrap_or(usize::MAX)
+        };
+        Ok(Self {
+            query: query.text().unwrap_or_default(),
+            space: space.text(),
+            variables: variables.texts(),
+            limit: size(&limit, LIMIT_DEFAULT),
+            cursor: cursor.text(),
+            sort: match sort.text().as_deref() {
+                Some("recent") => SearchSort::Recent,
+                _ => SearchSort::Relevance,
+            },
+            mime_type: mime_type.text(),
+            modified,
+            max_bytes: size(&max_bytes, MAX_BYTES_DEFAULT),
+        })
+    }
+
+    pub(super) fn request<'a>(&'a self, context: &'a Context<'_>, ask: &Ask) -> SearchRequest<'a> {
+        SearchRequest {
+            query: &self.query,
+            space: self.space.as_deref(),
+            variables: &self.variables,
+            mime_type: self.mime_type.as_deref(),
+            modified: self.modified,
+            sort: self.sort,
+            limit: ask.limit,
+            cursor: self.cursor.as_deref(),
+            snippet_bytes: ask.snippet_bytes,
+            after_sequence: None,
+            time_max: context.mcp.config.search_time_max,
+            access: &context.mcp.access,
+        }
+    }
+}
+
+/// A date, which stands for its beginning in UTC, or a time.
+fn moment(name: &str, value: Value) -> Result<Option<UnixMillis>, String> {
+    let Some(text) = value.text() else {
+        return Ok(None);
+    };
+    if let Ok(time) = text.parse::<jiff::Timestamp>() {
+        return Ok(Some(time.as_millisecond()));
+    }
+    let date = text.parse::<jiff::civil::Date>().ok();
+    let midnight = date.map(|date| date.at(0, 0, 0, 0));
+    let time = midnight.and_then(|time| jiff::tz::TimeZone::UTC.to_timestamp(time).ok());
+    time.map(|time| Some(time.as_millisecond())).ok_or_else(|| {
+        let text = quoted(&text);
+        format!("`{name}` is `{text}`; write a date such as `2026-01-31` or a time such as `2026-01-31T12:00:00Z`")
+    })
+}

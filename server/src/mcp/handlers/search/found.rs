@@ -1,0 +1,132 @@
+//! What was found, as the model reads it.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use pressmark_index::full_text::{SearchHit, SearchNote, SearchPage};
+use serde::Serialize;
+
+use super::super::tools::{Link, timestamp};
+use crate::highlight::highlighted;
+
+/// Characters of a title.
+pub(super) const TITLE_CHARS_MAX: usize = 300;
+
+/// What stands around a matched word, as Markdown has it.
+const MARK: &str = "**";
+
+/// The result, as `structuredContent` has it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Found<'a> {
+    pub(super) results: Vec<Hit<'a>>,
+    total: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Hit<'a> {
+    id: &'a str,
+    uri: &'a str,
+    title: Cow<'a, str>,
+    url: &'a str,
+    pub(super) snippet: String,
+    score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<&'a str>,
+    space: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_modified: Option<String>,
+}
+
+// === impl Found ===
+
+impl<'a> Found<'a> {
+    pub(super) fn of(page: &'a SearchPage, time_max: Duration) -> Self {
+        let mut notes: Vec<String> = page.notes.iter().map(|note| told(note, time_max)).collect();
+        if !page.total_is_exact {
+            notes.push(format!("there are at least {} results", page.total));
+        }
+        if page.total == 0 && page.notes.is_empty() {
+            notes.push("nothing was found: try other or fewer words, or a prefix*".to_owned());
+        }
+        Self {
+            results: page.hits.iter().map(Hit::of).collect(),
+            total: page.total,
+            next_cursor: page.next_cursor.as_deref(),
+            notes,
+        }
+    }
+}
+
+/// A note as the model reads it.
+fn told(note: &SearchNote, time_max: Duration) -> String {
+    match note {
+        SearchNote::TimeCut => format!(
+            "the search ended after {time_max:?}: there may be better and more results; more words or a filter help"
+        ),
+        SearchNote::QueryCut { bytes: 0, words } => {
+            format!("the query is too long: {words} of its words were not looked for")
+        }
+        SearchNote::QueryCut { bytes, .. } => {
+            format!("the query is too long: its last {bytes} bytes were left out")
+        }
+        SearchNote::NoWords => "the query has no words: all resources match".to_owned(),
+        SearchNote::PrefixCut => {
+            "a prefix stands for too many words: not all were looked for; write more of it"
+                .to_owned()
+        }
+        SearchNote::FewerWords { wanted, words } => format!(
+            "few resources have all {words} words: those with at least {wanted} of them come after"
+        ),
+        SearchNote::TyposTolerated => {
+            "little was found for the words as they are: words with a typing error match as well"
+                .to_owned()
+        }
+        SearchNote::IndexIncomplete { share } => format!(
+            "the index is being made: {:.0} % of the resources can be found so far; search again later",
+            (share * 100.0).floor()
+        ),
+        SearchNote::StillBehind => "the newest changes cannot be found yet".to_owned(),
+    }
+}
+
+// === impl Hit ===
+
+impl<'a> Hit<'a> {
+    fn of(hit: &'a SearchHit) -> Self {
+        let SearchHit { uri, title, snippet, score, mime_type, space, last_modified } = hit;
+        Self {
+            id: uri,
+            uri,
+            title: shown_title(title),
+            url: uri,
+            snippet: highlighted(snippet, MARK, MARK),
+            score: rounded(*score),
+            mime_type: Some(mime_type.as_str()).filter(|mime_type| !mime_type.is_empty()),
+            space,
+            last_modified: last_modified.and_then(timestamp),
+        }
+    }
+
+    pub(super) fn link(&self) -> Link<'_> {
+        Link { uri: self.uri, title: &self.title, mime_type: self.mime_type }
+    }
+}
+
+pub(super) fn shown_title(title: &str) -> Cow<'_, str> {
+    match title.char_indices().nth(TITLE_CHARS_MAX) {
+        None => Cow::Borrowed(title),
+        Some((end, _)) => Cow::Owned(format!("{}…", title.get(..end).unwrap_or_default())),
+    }
+}
+
+/// A score with three decimals: more say nothing, and JSON has no infinity.
+fn rounded(score: f32) -> f64 {
+    let score = f64::from(score);
+    if score.is_finite() { (score * 1000.0).round() / 1000.0 } else { 0.0 }
+}

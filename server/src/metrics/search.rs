@@ -1,0 +1,63 @@
+//! Metrics of search and of the index that it asks.
+
+use std::{sync::atomic::AtomicU64, time::Duration};
+
+use pressmark_index::full_text::FullTextProgress;
+use prometheus_client::{
+    metrics::{counter::Counter, gauge::Gauge},
+    registry::Registry,
+};
+
+use super::duration_histogram::DurationHistogram;
+
+/// Counts of searches, and how far the index is.
+#[derive(Default)]
+pub struct SearchMetrics {
+    duration: DurationHistogram,
+    cut: Counter,
+    behind: Gauge,
+    made: Gauge<f64, AtomicU64>,
+    failing: Gauge,
+}
+
+// === impl SearchMetrics ===
+
+impl SearchMetrics {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        registry.register("search_duration_seconds", "Time of a search", self.duration.clone());
+        registry.register(
+            "searches_cut",
+            "Searches that ended with what they had, because their time was over",
+            self.cut.clone(),
+        );
+        registry.register(
+            "full_text_behind",
+            "Changes that were committed and cannot be found yet",
+            self.behind.clone(),
+        );
+        registry.register(
+            "full_text_made_ratio",
+            "Share of the resources that the index has looked at; 1 unless it is being made",
+            self.made.clone(),
+        );
+        registry.register(
+            "full_text_failing",
+            "Whether the index cannot go on (1); the log and /readyz say why",
+            self.failing.clone(),
+        );
+    }
+
+    /// Counts one search.
+    pub fn searched(&self, duration: Duration, is_cut: bool) {
+        self.duration.observe(duration);
+        self.cut.inc_by(u64::from(is_cut));
+    }
+
+    /// Takes over how far the index is.
+    pub fn progressed(&self, progress: &FullTextProgress) {
+        let behind = progress.newest.saturating_sub(progress.indexed_through);
+        self.behind.set(i64::try_from(behind).unwrap_or(i64::MAX));
+        self.made.set(progress.rebuilding.map_or(1.0, f64::from));
+        self.failing.set(i64::from(progress.failure.is_some()));
+    }
+}

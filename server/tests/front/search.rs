@@ -1,0 +1,211 @@
+//! The tool `search`: what people type, pages, budgets, and the two forms of a result.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::common::{Bounds, Front, LEGACY, META, http::HttpFront, indexed, put, schema, stdio};
+
+/// The result of a search over stdio, in the modern era.
+async fn search(front: &Front, arguments: Value) -> Value {
+    let params = json!({
+        "name": "search",
+        "arguments": arguments,
+        "_meta": serde_json::from_str::<Value>(META).unwrap(),
+    });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let lines = stdio::exchange(front, request.to_string().as_bytes()).await;
+    let mut reply: Value = serde_json::from_str(&lines[0]).unwrap();
+    schema::check("2026-07-28", "tools/call", &reply);
+    reply["result"].take()
+}
+
+/// The names of the notes that are found.
+async fn names(front: &Front, query: &str) -> Vec<String> {
+    let found = search(front, json!({ "query": query })).await;
+    assert_eq!(found["isError"], false, "{query}: {found}");
+    let results = found["structuredContent"]["results"].as_array().unwrap();
+    let uris = results.iter().map(|result| result["uri"].as_str().unwrap());
+    uris.map(|uri| uri.trim_start_matches("note://shelf/").to_owned()).collect()
+}
+
+fn with_notes(notes: &[(&str, &str)]) -> Front {
+    let front = Front::new(Bounds::default());
+    front.commit(notes.iter().map(|(name, text)| put(name, text)).collect());
+    indexed(&front.engine);
+    front
+}
+
+/// Field case 27, and more of its kind.
+const TYPED: [&str; 24] = [
+    "https://website.org",
+    "following:",
+    ">>>",
+    "-foo",
+    "usb-c adapter\"\"",
+    "y+(y+25)",
+    "(waldo",
+    "waldo)",
+    "who is \"waldo\"?",
+    "AND",
+    "\"",
+    "*",
+    "🙂",
+    "",
+    " ",
+    "a:b:c",
+    "title:",
+    "-",
+    "--",
+    "\"\"",
+    "NOT",
+    "[a TO b]",
+    "a~2^3",
+    "\\",
+];
+
+/// No text of a person is an error, on any transport, in any revision.
+#[tokio::test]
+async fn nothing_that_a_person_types_is_an_error() {
+    let server = HttpFront::start(Bounds::default()).await;
+    for query in TYPED {
+        let found = search(&server.front, json!({ "query": query })).await;
+        assert_eq!(found["isError"], false, "{query}: {found}");
+        for revision in ["2025-03-26", LEGACY] {
+            let params = json!({ "name": "search", "arguments": { "query": query } });
+            let request =
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+            let reply = server.post(revision, &[], request.to_string().as_bytes()).await;
+            assert_eq!(
+                (reply.status, &reply.json()["result"]["isError"]),
+                (200, &json!(false)),
+                "{query}"
+            );
+            schema::check(revision, "tools/call", &reply.json());
+        }
+    }
+}
+
+/// Field cases 28 to 30.
+#[tokio::test]
+async fn words_are_found_whatever_stands_around_them() {
+    let front = with_notes(&[
+        ("compiler", "The compiler said error: E0308, mismatched types"),
+        ("call", "Use foo::bar(x) to call it"),
+        ("waldo", "Here nosuchfield and waldo are words"),
+        ("chinese", "把機器推論洗成權威事實"),
+        ("mixed", "認證系統使用JWT令牌"),
+        ("accents", "Ein Café in Ｔｏｋｙｏ"),
+        ("identifier", "fn parseHttpRequest(max_line_length: usize)"),
+    ]);
+    for (query, expected) in [
+        ("error: E0308", "compiler"),
+        ("foo::bar(x)", "call"),
+        ("nosuchfield:waldo", "waldo"),
+        ("-waldo", "waldo"),
+        ("權威事實", "chinese"),
+        ("認證", "mixed"),
+        ("jwt", "mixed"),
+        ("cafe tokyo", "accents"),
+        ("parseHttpRequest", "identifier"),
+        ("http request", "identifier"),
+        ("max_line_length", "identifier"),
+        ("\"mismatched types\"", "compiler"),
+        ("mismat*", "compiler"),
+        ("compiler -waldo", "compiler"),
+    ] {
+        let found = names(&front, query).await;
+        assert_eq!(found.first().map(String::as_str), Some(expected), "{query}: {found:?}");
+    }
+}
+
+/// Field case 31.
+#[tokio::test]
+async fn a_query_of_any_length_is_answered() {
+    let front = with_notes(&[]);
+    for query in
+        ["word ".repeat(2_000), "a* ".repeat(3_000), "\"a b\" ".repeat(1_500), "字".repeat(3_000)]
+    {
+        let found = search(&front, json!({ "query": query })).await;
+        assert_eq!(found["isError"], false, "{found}");
+        let notes = found["structuredContent"]["notes"].to_string();
+        assert!(notes.contains("too long"), "{notes}");
+    }
+}
+
+#[tokio::test]
+async fn pages_hold_every_hit_once() {
+    let texts: Vec<(String, String)> =
+        (0..23).map(|at| (format!("page-{at}"), format!("needle {}", "hay ".repeat(at)))).collect();
+    let texts: Vec<(&str, &str)> =
+        texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let front = with_notes(&texts);
+    for sort in ["relevance", "recent"] {
+        let mut seen = BTreeSet::new();
+        let mut cursor = Value::Null;
+        loop {
+            let mut arguments = json!({ "query": "needle", "limit": 7, "sort": sort });
+            if !cursor.is_null() {
+                arguments["cursor"] = cursor;
+            }
+            let found = search(&front, arguments).await;
+            let page = &found["structuredContent"];
+            assert_eq!(page["total"], 23, "{found}");
+            for result in page["results"].as_array().unwrap() {
+                assert!(seen.insert(result["id"].to_string()), "{result} is there twice");
+            }
+            cursor = page["nextCursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        assert_eq!(seen.len(), 23, "{sort}");
+    }
+}
+
+#[tokio::test]
+async fn results_fit_their_budget_and_say_what_that_cost() {
+    let texts: Vec<(String, String)> = (0..20)
+        .map(|at| (format!("long-{at}"), "needle in a long \"stack\" of hay ".repeat(40)))
+        .collect();
+    let texts: Vec<(&str, &str)> =
+        texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let front = with_notes(&texts);
+    for (max_bytes, hits, note) in
+        [(200_000, 20, None), (8_000, 20, Some("shortened")), (1_000, 1, Some("only"))]
+    {
+        let arguments = json!({ "query": "needle", "limit": 20, "max_bytes": max_bytes });
+        let found = search(&front, arguments).await;
+        let page = &found["structuredContent"];
+        let results = page["results"].as_array().unwrap();
+        assert!(results.len() >= hits, "{max_bytes}: {} hits", results.len());
+        assert_eq!(found["content"].as_array().unwrap().len(), 1 + results.len());
+        let size = found["content"][0]["text"].as_str().unwrap().len();
+        assert!(size <= max_bytes + 200, "{max_bytes}: {size}");
+        let notes = page["notes"].to_string();
+        assert_eq!(
+            note.map(|note| notes.contains(note)),
+            note.map(|_| true),
+            "{max_bytes}: {notes}"
+        );
+        // What did not fit is on the next page.
+        assert_eq!(page["nextCursor"].is_null(), results.len() == 20, "{max_bytes}");
+    }
+}
+
+#[tokio::test]
+async fn the_text_is_the_structured_content() {
+    let front = with_notes(&[]);
+    let found = search(&front, json!({ "query": "note" })).await;
+    let text: Value = serde_json::from_str(found["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, found["structuredContent"]);
+    assert_eq!(text["total"], 4);
+}
+
+/// What a document's text cannot give, its title, its URI and its description can.
+#[tokio::test]
+async fn a_blob_without_text_is_found() {
+    let front = with_notes(&[]);
+    assert_eq!(names(&front, "picture").await, ["picture"]);
+    assert_eq!(names(&front, "mime:image/png").await, ["picture"]);
+}
