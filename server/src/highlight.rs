@@ -42,7 +42,7 @@ mod tests {
     fn marks_stand_around_words() {
         for (text, marks, expected) in [
             ("a word\n  and  word", vec![2..6, 14..18], "a [word] and [word]"),
-            ("認證系統", std::iter::once(0..6).collect(), "[認證]系統"),
+            ("認證和系統", vec![0..6, 9..15], "[認證]和[系統]"),
             ("none", vec![], "none"),
             ("out of order", vec![4..6, 0..3, 40..50], "out [of] order"),
             ("", vec![], ""),

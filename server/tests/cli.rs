@@ -115,9 +115,9 @@ fn a_store_is_filled_and_looked_at_from_the_shell() {
         at,
         &["verify", "--data", "d"],
         &expect![[r#"
-        exit 0
-        2 resources and 9 derived keys checked: 0 faults
-    "#]],
+            exit 0
+            2 resources and 11 derived keys checked: 0 faults
+        "#]],
     );
     check(
         at,
@@ -326,10 +326,73 @@ fn resources_are_found_from_the_shell() {
     let add = ["space", "add", "notes", "note://shelf/{name}", "--data", "d"];
     assert!(pressmark(at, &add).status.success());
     assert!(pressmark(at, &["load", "notes", "notes.ndjson", "--data", "d"]).status.success());
-    check(at, &["search", "ishmael", "--data", "d"], &expect![[""]]);
-    check(at, &["search", "wife menu", "--data", "d"], &expect![[""]]);
-    check(at, &["search", "sailor -wife", "--limit", "1", "--json", "--data", "d"], &expect![[""]]);
-    check(at, &["search", "xylophone", "--space", "notes", "--data", "d"], &expect![[""]]);
-    check(at, &["search", "x", "--space", "nots", "--data", "d"], &expect![[""]]);
-    check(at, &["search", "x", "--limit", "0", "--data", "d"], &expect![[""]]);
+    check(
+        at,
+        &["search", "ishmael", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        The whale
+          note://shelf/whale
+          Call me Ishmael, said the sailor.
+
+        1 of 1
+    "#]],
+    );
+    check(
+        at,
+        &["search", "wife menu", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        A page
+          note://shelf/page
+          The sailor's wife
+
+        1 of 1
+        with at least 1 of the 2 words
+    "#]],
+    );
+    let lines = pressmark(at, &["search", "sailor -wife", "--limit", "1", "--json", "--data", "d"]);
+    let found: serde_json::Value = serde_json::from_slice(&lines.stdout).unwrap();
+    assert_eq!(found["snippet"], "**sailor** [2J");
+    let said = text(&lines.stderr);
+    let cursor = said.split_once("1 of 2\nmore: --cursor ").unwrap().1.trim();
+    let rest = ["search", "sailor -wife", "--cursor", cursor, "--data", "d"];
+    check(
+        at,
+        &rest,
+        &expect![[r#"
+        exit 0
+        The whale
+          note://shelf/whale
+          Call me Ishmael, said the sailor.
+
+        1 of 2
+    "#]],
+    );
+    check(
+        at,
+        &["search", "xylophone", "--space", "notes", "--data", "d"],
+        &expect![[r#"
+        exit 0
+        0 of 0
+    "#]],
+    );
+    check(
+        at,
+        &["search", "x", "--space", "nots", "--data", "d"],
+        &expect![[r#"
+        exit 2
+        pressmark: space `nots`: there is no such space
+    "#]],
+    );
+    check(
+        at,
+        &["search", "x", "--limit", "0", "--data", "d"],
+        &expect![[r#"
+        exit 2
+        error: invalid value '0' for '--limit <COUNT>': 0 is not in 1..=50
+
+        For more information, try '--help'.
+    "#]],
+    );
 }

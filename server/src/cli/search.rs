@@ -9,7 +9,7 @@ use pressmark_index::access::Access;
 use pressmark_index::full_text::{
     SearchHit, SearchNote, SearchPage, SearchRequest, SearchSort, Snippet,
 };
-use serde_json::json;
+use serde::Serialize;
 
 use super::complete::{grouped, parse_chosen};
 use super::open::{open_to_search, wait_for_full_text};
@@ -144,16 +144,34 @@ fn quiet(snippet: &Snippet) -> Snippet {
     Snippet { text, marks: snippet.marks.clone() }
 }
 
+/// A result as one line of JSON; fields that the resource does not have are left out.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    uri: &'a str,
+    title: &'a str,
+    snippet: String,
+    score: f32,
+    space: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    mime_type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_modified: Option<String>,
+}
+
 fn json_line(hit: &SearchHit) -> String {
-    let line = json!({
-        "uri": hit.uri,
-        "title": hit.title,
-        "snippet": highlighted(&hit.snippet, "**", "**"),
-        "score": hit.score,
-        "mimeType": hit.mime_type,
-        "space": hit.space,
-    });
-    format!("{line}\n")
+    let time = hit.last_modified.map(jiff::Timestamp::from_millisecond).and_then(Result::ok);
+    let line = Line {
+        uri: &hit.uri,
+        title: &hit.title,
+        snippet: highlighted(&hit.snippet, "**", "**"),
+        score: hit.score,
+        space: &hit.space,
+        mime_type: &hit.mime_type,
+        last_modified: time.map(|time| time.to_string()),
+    };
+    // Strings and numbers always encode.
+    serde_json::to_string(&line).unwrap_or_default() + "\n"
 }
 
 /// How many there are, what else is to be known, and how to go on.
@@ -186,11 +204,13 @@ fn epilogue(page: &SearchPage) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn hit(title: &str, text: &str, marks: Vec<std::ops::Range<usize>>) -> SearchHit {
+    /// A hit of which the first bytes are marked.
+    fn hit(title: &str, text: &str, marked: usize) -> SearchHit {
+        let mark = std::iter::once(0..marked).filter(|mark| !mark.is_empty());
         SearchHit {
             uri: "x://y".to_owned(),
             title: title.to_owned(),
-            snippet: Snippet { text: text.to_owned(), marks },
+            snippet: Snippet { text: text.to_owned(), marks: mark.collect() },
             score: 1.5,
             mime_type: "text/plain".to_owned(),
             space: "s".to_owned(),
@@ -200,24 +220,35 @@ mod tests {
 
     #[test]
     fn results_are_plain_or_painted() {
+<<<<<<< HEAD
         let found = hit("A\ntitle", "find me\nhere", std::iter::once(0..4).collect());
+=======
+        let found = hit("A\ntitle", "find me\nhere", 4);
+>>>>>>> s3
         assert_eq!(shown(&found, &PLAIN), "A title\n  x://y\n  find me here\n\n");
         let painted = shown(&found, &COLOURS);
         assert!(painted.contains("  \u{1b}[1;33mfind\u{1b}[0m me here\n"), "{painted:?}");
-        assert_eq!(shown(&hit("T", "", vec![]), &PLAIN), "T\n  x://y\n\n");
+        assert_eq!(shown(&hit("T", "", 0), &PLAIN), "T\n  x://y\n\n");
     }
 
     #[test]
     fn no_document_writes_to_the_terminal() {
-        let found = hit("\u{1b}]0;t\u{7}", "\u{1b}[2J x\u{9b}", vec![]);
+        let found = hit("\u{1b}]0;t\u{7}", "\u{1b}[2J x\u{9b}", 0);
         assert_eq!(shown(&found, &PLAIN), "\u{fffd}]0;t\u{fffd}\n  x://y\n  [2J x\n\n");
     }
 
     #[test]
     fn json_is_one_object_a_line() {
+<<<<<<< HEAD
         let line = json_line(&hit("T", "find \"me\"", std::iter::once(0..4).collect()));
+=======
+        let line = json_line(&hit("T", "find \"me\"", 4));
+>>>>>>> s3
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-        assert_eq!((&value["snippet"], line.lines().count()), (&json!("**find** \"me\""), 1));
+        assert_eq!(
+            (&value["snippet"], line.lines().count()),
+            (&serde_json::Value::from("**find** \"me\""), 1)
+        );
     }
 
     #[test]

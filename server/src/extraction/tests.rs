@@ -100,7 +100,7 @@ fn commands_are_held_to_their_bounds() {
 /// What could recurse, or be looked through again and again, is read in passing: each of these would take minutes.
 #[test]
 fn hostile_texts_are_read_in_passing() {
-    const BYTES: usize = 2 << 20;
+    const BYTES: usize = 256 << 10;
     for unit in [
         "<div>",
         "<nav>",
