@@ -18,6 +18,7 @@ const CURSOR_CHARS_MAX: usize = 16 * 1024;
 pub(crate) enum List {
     Resources = 1,
     Templates = 2,
+    Search = 3,
 }
 
 /// A cursor that continues after `position`.

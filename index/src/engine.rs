@@ -14,6 +14,9 @@ use crate::cursor::SECRET_BYTES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch_text::{FetchedText, TextRequest};
 use crate::format;
+use crate::full_text::{
+    Feeder, FullText, FullTextOptions, FullTextProgress, FullTextStats, SearchPage, SearchRequest,
+};
 use crate::hot_values::HotValues;
 use crate::list::{ListPage, PageBounds, SpacePage};
 use crate::lock::DataDirLock;
@@ -47,6 +50,8 @@ pub struct EngineOptions {
     /// How many entries of the completion indexes are kept in memory, for each space, before they go to files; about
     /// 32 bytes each. What is in memory is found in the change log after a crash.
     pub completion_memory_entries: usize,
+    /// How full text is kept; `None`: nothing can be searched, as in tools that only load or look.
+    pub full_text: Option<FullTextOptions>,
     /// When a commit is acknowledged.
     pub durability: Durability,
     /// How long entries of the change log, and tombstones, are kept; a consumer that was away longer starts from a
@@ -61,6 +66,7 @@ pub struct Engine {
     // The writer's threads end before the store closes and the lock is given up: fields drop in this order.
     writer: Writer,
     _upkeep: Upkeep,
+    _feeder: Option<Feeder>,
     shared: Arc<Shared>,
     secret: [u8; SECRET_BYTES],
     _lock: DataDirLock,
@@ -78,7 +84,7 @@ pub struct Health {
 }
 
 /// Figures of the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Stats {
     /// Resources in all spaces.
     pub resources: u64,
@@ -94,6 +100,8 @@ pub struct Stats {
     pub hot_values: (u64, usize),
     /// Figures of the completion indexes.
     pub completion: CompletionStats,
+    /// Figures of the full-text index, where there is one.
+    pub full_text: Option<FullTextStats>,
 }
 
 /// What a commit with an idempotency key came to.
@@ -138,8 +146,10 @@ impl Engine {
         let secret = format::check_or_stamp(&store, data_dir)?;
         let hot = HotValues::new(options.hot_cache_bytes);
         let completions = Completions::new(data_dir, options.completion_memory_entries);
+        let full_text = options.full_text.clone();
+        let full_text = full_text.map(|options| Arc::new(FullText::new(data_dir, options)));
         let (shared, mut state) =
-            Shared::load(store, hot, completions, options.change_log_retention)?;
+            Shared::load(store, hot, completions, full_text, options.change_log_retention)?;
         let shared = Arc::new(shared);
         if let Some(fault) = fault {
             shared.refuse_writes(&fault);
@@ -148,8 +158,12 @@ impl Engine {
         finish_removals(&shared, &mut state);
         completion::open(&shared, &shared.catalog());
         let upkeep = Upkeep::start(&shared)?;
+        let feeder = match &shared.full_text {
+            Some(full_text) => Some(Feeder::start(&shared, full_text)?),
+            None => None,
+        };
         let writer = Writer::start(&shared, state, recovery, options.durability)?;
-        Ok(Engine { writer, _upkeep: upkeep, shared, secret, _lock: lock })
+        Ok(Engine { writer, _upkeep: upkeep, _feeder: feeder, shared, secret, _lock: lock })
     }
 
     // === reading ===
@@ -209,6 +223,22 @@ impl Engine {
     /// does not have; `LimitExceeded` for typed text that is too long; `Corrupt`, `Io`.
     pub fn complete(&self, request: &CompletionRequest<'_>) -> Result<Completion> {
         self.shared.complete(request)
+    }
+
+    /// The resources that hold the words of a query, the best first.
+    ///
+    /// # Errors
+    /// `InvalidCursor` for a cursor of another search; `NotFound` for a space that is not there or that the caller may not
+    /// use, and where the engine was opened without full text; `Corrupt` when the index is damaged: it is made anew then;
+    /// `Io`.
+    pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchPage> {
+        self.shared.search(&self.secret, request)
+    }
+
+    /// How far the full-text index is; `None`: there is none.
+    pub fn full_text_progress(&self) -> Option<FullTextProgress> {
+        let newest = self.log_range().newest;
+        self.shared.full_text.as_ref().map(|full_text| full_text.progress(newest))
     }
 
     /// Has `hook` called with the newest sequence number after each batch that is published, on the writer's thread: it
@@ -420,6 +450,11 @@ impl Engine {
             cache_bytes: self.shared.store().cache_bytes(),
             hot_values: self.shared.hot.size(),
             completion: self.shared.completions.stats(),
+            full_text: self
+                .shared
+                .full_text
+                .as_ref()
+                .map(|full_text| full_text.stats(self.log_range().newest)),
         })
     }
 

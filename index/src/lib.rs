@@ -23,6 +23,7 @@
 //!     block_cache_bytes: 8 << 20,
 //!     hot_cache_bytes: 1 << 20,
 //!     completion_memory_entries: 128 * 1_024,
+//!     full_text: None,
 //!     durability: Durability::Sync,
 //!     change_log_retention: std::time::Duration::from_secs(7 * 24 * 3600),
 //!     owner: "an example".into(),
@@ -61,6 +62,7 @@ pub mod contents;
 pub mod contents_fragment;
 pub mod fetch_text;
 pub mod fragment;
+pub mod full_text;
 pub mod list;
 pub mod read;
 pub mod resource_uri;

@@ -13,6 +13,7 @@ use crate::catalog::{SPACE_COUNT_MAX, SpaceCatalog};
 use crate::change_log::LogRange;
 use crate::completion::Completions;
 use crate::error::{Error, ErrorKind, Result};
+use crate::full_text::FullText;
 use crate::hot_values::HotValues;
 use crate::resource::UnixMillis;
 use crate::space::SpaceSettings;
@@ -25,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) acls: AclTable,
     pub(crate) hot: HotValues,
     pub(crate) completions: Completions,
+    pub(crate) full_text: Option<Arc<FullText>>,
     catalog: ArcSwap<SpaceCatalog>,
     newest: AtomicU64,
     oldest: AtomicU64,
@@ -63,6 +65,7 @@ impl Shared {
         store: Store,
         hot: HotValues,
         completions: Completions,
+        full_text: Option<Arc<FullText>>,
         retention: Duration,
     ) -> Result<(Shared, WriterState)> {
         let acls = AclTable::load(&store)?;
@@ -73,6 +76,7 @@ impl Shared {
             acls,
             hot,
             completions,
+            full_text,
             catalog: ArcSwap::new(catalog),
             newest: AtomicU64::new(0),
             oldest: AtomicU64::new(1),
@@ -103,6 +107,9 @@ impl Shared {
         self.hot.clear();
         self.completions.follow(&self.catalog(), state.sequence);
         self.completions.store_was_replaced(state.sequence);
+        if let Some(full_text) = &self.full_text {
+            full_text.store_was_replaced(state.sequence);
+        }
         self.tell_of_commit();
         Ok(state)
     }
@@ -154,6 +161,9 @@ impl Shared {
 
     /// After all else: whoever reads when told must find the new state, in the cache as well.
     fn tell_of_commit(&self) {
+        if let Some(full_text) = &self.full_text {
+            full_text.wake();
+        }
         if let Some(hook) = self.commit_hook.get() {
             hook(self.newest.load(Ordering::Acquire));
         }

@@ -9,6 +9,7 @@ use crate::contents_fragment::descriptor::Descriptor;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
 use crate::error::{ErrorKind, Result};
+use crate::full_text;
 use crate::prepare::content_hash;
 use crate::resource_uri;
 use crate::shared::Shared;
@@ -90,7 +91,7 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
     let result = check.resources(progress);
     check.report.caught("contents", result)?;
     type Step<'a> = fn(&mut Check<'a>) -> Result<()>;
-    let steps: [(&str, Step<'_>); 9] = [
+    let steps: [(&str, Step<'_>); 10] = [
         ("descriptors", Check::descriptors),
         ("list", Check::lists),
         ("chunks", Check::chunks),
@@ -100,6 +101,7 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
         ("change log", Check::changes),
         ("counters", Check::counters),
         ("completion", Check::completion),
+        ("full text", Check::full_text),
     ];
     for (place, step) in steps {
         let result = step(&mut check);
@@ -402,6 +404,18 @@ impl Check<'_> {
         let compared = completion::check(self.shared, &mut |fault| faults.push(fault))?;
         self.report.derived_keys += compared;
         faults.into_iter().for_each(|fault| self.report.fault(format!("completion: {fault}")));
+        Ok(())
+    }
+
+    /// The full-text index holds every resource in the version that the store has, and nothing else.
+    fn full_text(&mut self) -> Result<()> {
+        if self.unreadable {
+            return Ok(());
+        }
+        let mut faults = Vec::new();
+        let compared = full_text::check(self.shared, &mut |fault| faults.push(fault))?;
+        self.report.derived_keys += compared;
+        faults.into_iter().for_each(|fault| self.report.fault(format!("full text: {fault}")));
         Ok(())
     }
 

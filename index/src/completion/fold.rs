@@ -10,13 +10,22 @@ pub(super) use unicode_normalization::char::is_combining_mark;
 
 /// Appends a character's folded form; nothing for a mark.
 pub(super) fn fold_char(character: char, folded: &mut String) {
+    fold_char_dropping(character, is_combining_mark, folded);
+}
+
+/// Appends a character's folded form without the characters that `dropped` names.
+pub(crate) fn fold_char_dropping(
+    character: char,
+    dropped: impl Fn(char) -> bool,
+    folded: &mut String,
+) {
     if character.is_ascii() {
         folded.push(character.to_ascii_lowercase());
         return;
     }
-    let plain = std::iter::once(character).nfkd().filter(|part| !is_combining_mark(*part));
+    let plain = std::iter::once(character).nfkd().filter(|part| !dropped(*part));
     let cased = plain.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
-    folded.extend(cased.nfkd().filter(|part| !is_combining_mark(*part)));
+    folded.extend(cased.nfkd().filter(|part| !dropped(*part)));
 }
 
 /// A text's folded form.

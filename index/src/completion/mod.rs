@@ -8,7 +8,7 @@
 mod catch_up;
 mod check;
 mod files;
-mod fold;
+pub(crate) mod fold;
 mod layers;
 mod new_layer;
 mod plan;

@@ -211,6 +211,7 @@ fn open_as_it_is(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened>
         // An entry takes about 32 bytes there.
         completion_memory_entries: usize::try_from(storage.completion_memory_bytes / 32)
             .unwrap_or(usize::MAX),
+        full_text: None, // set by the commands that serve
         durability: match storage.durability {
             Durability::Sync => writer::Durability::Sync,
             Durability::Interval(interval) => writer::Durability::Interval(interval),

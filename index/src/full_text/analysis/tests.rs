@@ -1,0 +1,104 @@
+//! Texts and their tokens, in a short notation: `position:text`, with the kind's sign.
+
+use super::*;
+
+fn tokens(text: &str, language: Option<&str>) -> String {
+    let mut said = Vec::new();
+    analyse(text, language.and_then(Language::of_tag), &mut |token| {
+        let sign = match token.kind {
+            TokenKind::Word | TokenKind::Gram => "",
+            TokenKind::Whole => "+",
+            TokenKind::Part => ".",
+            TokenKind::Stem => "~",
+        };
+        said.push(format!("{}:{sign}{}", token.position, token.text.trim_start_matches(STEM_MARK)));
+    });
+    said.join(" ")
+}
+
+fn check(text: &str, wanted: &str) {
+    assert_eq!(tokens(text, None), wanted, "{text:?}");
+}
+
+#[test]
+fn words_and_what_is_inside_them() {
+    for (text, wanted) in [
+        ("", ""),
+        ("Hello, World!", "0:hello 1:world"),
+        ("camelCase bar", "0:camelcase 0:.camel 1:.case 1:bar"),
+        ("fooBarBaz baz", "0:foobarbaz 0:.foo 1:.bar 1:baz 2:.baz"),
+        ("HTTPServer", "0:httpserver 0:.http 1:.server"),
+        ("E0308", "0:e0308 0:.e 1:.0308"),
+        ("snake_case x", "0:+snakecase 0:snake 1:case 2:x"),
+        ("usb-c", "0:+usbc 0:usb 1:c"),
+        ("state-of-the-art", "0:+stateoftheart 0:state 1:of 2:the 3:art"),
+        ("don't", "0:dont 0:.don 1:.t"),
+        ("l\u{2019}homme est", "0:+lhomme 0:l 1:homme 2:est"),
+        ("O'Brien's", "0:+obriens 0:o 1:briens 1:.brien 2:.s"),
+        ("3.14 1,000,000 2024-01-15", "0:3 1:14 2:+1000000 2:1 3:000 4:000 5:2024 6:01 7:15"),
+        ("U.S.A. e.g. main.rs", "0:+usa 0:u 1:s 2:a 3:+eg 3:e 4:g 5:main 6:rs"),
+        (
+            "C++, C# F# .NET ASP.NET c++17",
+            "0:c 0:+c++ 1:c 1:+c# 2:f 2:+f# 3:net 3:+.net 4:asp 5:net 6:c 6:+c++ 7:17",
+        ),
+        ("a.b(c).d() x#y ###", "0:+ab 0:a 1:b 2:c 3:d 4:x 5:y"),
+        ("https://me@website.org/a?b=c", "0:https 1:me 2:website 3:org 4:a 5:b 6:c"),
+        ("550e8400-e29b", "0:+550e8400e29b 0:550e8400 0:.550 1:.e 1:e29b 1:.e 2:.8400 2:.29 3:.b"),
+        ("__init__ foo--bar", "0:init 1:foo 2:bar"),
+        ("😀 👨\u{200d}👩 🇩🇪 ❤\u{fe0f} 👍🏽 €5", "0:😀 1:👨 2:👩 3:🇩🇪 4:❤ 5:👍 6:€ 7:5"),
+        ("so\u{ad}ft Café CAFE\u{301} naïve", "0:soft 1:cafe 2:cafe 3:naive"),
+        ("हिन्दी भाषा", "0:हिनदी 1:भाषा"),
+        ("محمـــد", "0:محمد"),
+        ("צה״ל", "0:צהל 0:.צה 1:.ל"),
+    ] {
+        check(text, wanted);
+    }
+}
+
+#[test]
+fn scripts_without_spaces_are_pairs() {
+    for (text, wanted) in [
+        ("認證系", "0:認 0:認證 1:證 1:證系 2:系"),
+        ("使用JWT令牌", "0:使 0:使用 1:用 2:jwt 3:令 3:令牌 4:牌"),
+        ("ｶﾞﾗ", "0:ガ 0:ガラ 1:ラ"),
+        ("한국", "0:한 0:한국 1:국"),
+        ("ที่นี่", "0:ท 0:ที 1:ี 1:ีน 2:น 2:นี 3:ี"),
+        ("一、二", "0:一 1:二"),
+        ("第3章", "0:第 1:3 2:章"),
+    ] {
+        check(text, wanted);
+    }
+}
+
+#[test]
+fn stems_stand_at_their_words() {
+    let english = tokens("Parsers parsing getUsers dog's don't utf8", Some("en"));
+    assert_eq!(
+        english,
+        "0:parsers 0:~parser 1:parsing 1:~pars 2:getusers 2:.get 3:.users 3:~user 3:dogs 3:~dog 3:.dog 4:.s 4:dont 4:.don \
+         5:.t 5:utf8 5:.utf 6:.8"
+    );
+    assert_eq!(tokens("Häuser", Some("de")), "0:hauser 0:~haus");
+    assert_eq!(tokens("книгами", Some("ru")), "0:книгами 0:~книг");
+}
+
+#[test]
+fn long_words_are_cut_alike() {
+    let long = "x".repeat(1_000_000);
+    check(&long, &format!("0:{}", "x".repeat(TOKEN_BYTES_MAX)));
+    let long = "é".repeat(1_000);
+    check(&long, &format!("0:{}", "e".repeat(TOKEN_BYTES_MAX)));
+}
+
+#[test]
+fn whole_titles_are_compared_folded() {
+    for (text, wanted) in [
+        ("The  Rust—Book!", "the rust book"),
+        ("serde_json", "serde json"),
+        ("認證 系統", "認證系統"),
+        ("C++", "c"),
+        ("...", ""),
+    ] {
+        assert_eq!(fold_whole(text), wanted, "{text}");
+    }
+}

@@ -1,0 +1,230 @@
+//! Opening the index, and what a commit carries beside documents: how far it is.
+
+use std::fmt::Write;
+use std::io::ErrorKind as IoErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::tokenizer::TokenizerManager;
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError};
+
+use super::FullTextOptions;
+use super::analysis::ANALYSIS_VERSION;
+use super::analysis::tokenizer::TextTokenizer;
+use super::directory::IndexDirectory;
+use super::document::ResourceDocument;
+use super::schema::{Fields, SCHEMA_VERSION, TOKENIZER};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Memory that tantivy needs for one thread at least.
+const THREAD_BYTES_MIN: usize = 16 * 1024 * 1024;
+/// tantivy takes no more than this for one thread.
+const THREAD_BYTES_MAX: usize = 2 * 1024 * 1024 * 1024;
+/// tantivy has no more threads than this.
+const THREADS_MAX: usize = 8;
+/// Segments from this many documents on are not merged any more: one merge has a bound.
+const MERGED_DOCUMENTS_MAX: usize = 2_000_000;
+/// So many segments of one size become one.
+const MERGE_FACTOR: usize = 8;
+/// Segments of fewer documents count as of one size.
+const SMALL_SEGMENT_DOCUMENTS: u32 = 10_000;
+/// A segment of which more than this share is deleted is written anew.
+const DELETED_SHARE_MAX: f32 = 0.3;
+/// Blocks of the document store that one segment keeps unpacked.
+const STORE_BLOCKS_CACHED: usize = 8;
+
+/// How far the documents of a commit go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Payload {
+    /// All changes up to this sequence number are in it.
+    pub(super) through: u64,
+    /// Whether all resources were looked at since the index was made.
+    pub(super) is_complete: bool,
+    /// What must be the same for the index to be used.
+    pub(super) versions: String,
+}
+
+impl Payload {
+    pub(super) fn encode(&self) -> String {
+        let mut text = String::new();
+        let _ = write!(
+            text,
+            "{} through={} complete={}",
+            self.versions,
+            self.through,
+            u8::from(self.is_complete)
+        );
+        text
+    }
+
+    pub(super) fn decode(text: &str) -> Option<Payload> {
+        let (text, is_complete) = text.rsplit_once(" complete=")?;
+        let (versions, through) = text.rsplit_once(" through=")?;
+        let is_complete = match is_complete {
+            "0" => false,
+            "1" => true,
+            _ => return None,
+        };
+        Some(Payload { through: through.parse().ok()?, is_complete, versions: versions.to_owned() })
+    }
+}
+
+/// The versions of all that decides what is in the index.
+pub(super) fn versions(options: &FullTextOptions) -> String {
+    format!(
+        "pressmark schema={SCHEMA_VERSION} analysis={ANALYSIS_VERSION} extraction={}",
+        options.extract.version()
+    )
+}
+
+/// An index that is open.
+pub(super) struct OpenIndex {
+    pub(super) index: Index,
+    pub(super) reader: IndexReader,
+    /// `None`: there is no commit yet.
+    pub(super) payload: Option<Payload>,
+}
+
+/// Why an index could not be opened.
+pub(super) enum OpenFault {
+    /// It is of no use: it must be thrown away.
+    Useless(String),
+    /// It may be used later.
+    Later(Error),
+}
+
+/// Opens the index of a folder, or makes it.
+pub(super) fn open(
+    folder: &Path,
+    fields: &Fields,
+    versions: &str,
+    is_stopped: &Arc<AtomicBool>,
+) -> Result<OpenIndex, OpenFault> {
+    std::fs::create_dir_all(folder)
+        .map_err(|source| OpenFault::Later(folder_error(folder, source)))?;
+    let opened = open_or_create(folder, fields, is_stopped).map_err(|source| {
+        if is_useless(&source) {
+            OpenFault::Useless(source.to_string())
+        } else {
+            OpenFault::Later(failed("opened", source))
+        }
+    })?;
+    match &opened.payload {
+        Some(payload) if payload.versions != versions => {
+            Err(OpenFault::Useless(format!("it is of another version ({})", payload.versions)))
+        }
+        None if opened.reader.searcher().num_docs() > 0 => {
+            Err(OpenFault::Useless("it does not say how far it is".to_owned()))
+        }
+        _ => Ok(opened),
+    }
+}
+
+fn open_or_create(
+    folder: &Path,
+    fields: &Fields,
+    is_stopped: &Arc<AtomicBool>,
+) -> tantivy::Result<OpenIndex> {
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register(TOKENIZER, TextTokenizer::default());
+    let settings =
+        IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+    let index = Index::builder()
+        .schema(fields.schema.clone())
+        .settings(settings)
+        .tokenizers(tokenizers)
+        .open_or_create(IndexDirectory::open(folder, is_stopped)?)?;
+    let reader = index
+        .reader_builder()
+        .reload_policy(ReloadPolicy::Manual)
+        .doc_store_cache_num_blocks(STORE_BLOCKS_CACHED)
+        .try_into()?;
+    // A commit without a readable payload is as good as none; see `open`.
+    let payload = index.load_metas()?.payload.as_deref().and_then(Payload::decode);
+    Ok(OpenIndex { index, reader, payload })
+}
+
+/// Opens the writer. Its threads are as nice as the one that calls.
+pub(super) fn writer(
+    index: &Index,
+    options: &FullTextOptions,
+) -> Result<IndexWriter<ResourceDocument>> {
+    let threads = options.threads.clamp(1, THREADS_MAX);
+    let memory = (options.memory_bytes / threads).clamp(THREAD_BYTES_MIN, THREAD_BYTES_MAX);
+    let writer_options = IndexWriterOptions::builder()
+        .num_worker_threads(threads)
+        .memory_budget_per_thread(memory)
+        .num_merge_threads(1)
+        .build();
+    let writer =
+        index.writer_with_options(writer_options).map_err(|source| failed("opened", source))?;
+    let mut policy = LogMergePolicy::default();
+    policy.set_max_docs_before_merge(MERGED_DOCUMENTS_MAX);
+    policy.set_min_num_segments(MERGE_FACTOR);
+    policy.set_min_layer_size(SMALL_SEGMENT_DOCUMENTS);
+    policy.set_del_docs_ratio_before_merge(DELETED_SHARE_MAX);
+    writer.set_merge_policy(Box::new(policy));
+    Ok(writer)
+}
+
+/// Throws the index away.
+pub(super) fn discard(folder: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != IoErrorKind::NotFound => Err(folder_error(folder, source)),
+        _ => Ok(()),
+    }
+}
+
+fn folder_error(folder: &Path, source: std::io::Error) -> Error {
+    Error::new(ErrorKind::Io, folder.display().to_string(), "the full-text folder cannot be used")
+        .with_source(source)
+}
+
+/// Faults that trying again does not mend.
+fn is_useless(error: &TantivyError) -> bool {
+    use tantivy::directory::error::OpenReadError;
+    match error {
+        TantivyError::DataCorruption(_)
+        | TantivyError::IncompatibleIndex(_)
+        | TantivyError::SchemaError(_)
+        | TantivyError::DeserializeError(_)
+        | TantivyError::FieldNotFound(_)
+        | TantivyError::MissingPlugin(_)
+        | TantivyError::UnexpectedPlugin(_)
+        | TantivyError::OpenReadError(
+            OpenReadError::FileDoesNotExist(_) | OpenReadError::IncompatibleIndex(_),
+        ) => true,
+        // What is read and makes no sense comes as an error of these kinds.
+        TantivyError::IoError(source) => {
+            matches!(source.kind(), IoErrorKind::InvalidData | IoErrorKind::UnexpectedEof)
+        }
+        TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) => {
+            matches!(io_error.kind(), IoErrorKind::InvalidData | IoErrorKind::UnexpectedEof)
+        }
+        _ => false,
+    }
+}
+
+/// An error of tantivy as one of ours.
+pub(super) fn failed(what: &str, source: TantivyError) -> Error {
+    let kind = if is_useless(&source) { ErrorKind::Corrupt } else { ErrorKind::Io };
+    Error::new(kind, "full text", format!("the index could not be {what}")).with_source(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_comes_back() {
+        for is_complete in [false, true] {
+            let payload = Payload { through: 1 << 40, is_complete, versions: "a b=1 c=2".into() };
+            assert_eq!(Payload::decode(&payload.encode()), Some(payload));
+        }
+        for broken in ["", "a", "a through=1", "a through=x complete=1", "a through=1 complete=2"] {
+            assert_eq!(Payload::decode(broken), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! From a resource to the document that is indexed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf};
+use tantivy::schema::{Field, Value as FieldValue};
+
+use super::analysis::tokenizer::language_mark;
+use super::analysis::{Language, detect_language, fold_whole};
+use super::extract::{Extract, Extracted, ExtractedText};
+use super::schema::{Fields, essence, path_term, uri_hash, value_term};
+use super::source::{Loaded, TEXT_BYTES_MAX};
+use crate::catalog::SpaceCatalog;
+use crate::resource::Value;
+use crate::resource_uri;
+use crate::space::SpaceId;
+
+/// Bytes of documents that wait to be indexed.
+const WAITING_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// How long to wait for room; after that a document goes on all the same.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
+/// Longer titles are not found as a whole.
+const EXACT_BYTES_MAX: usize = 512;
+/// Folders of one path that can be asked for.
+const PATH_DEPTH_MAX: usize = 64;
+
+/// A document on its way into the index.
+#[derive(Debug)]
+pub(super) struct ResourceDocument {
+    values: Vec<(Field, FieldContent)>,
+    _room: Room,
+}
+
+#[derive(Debug)]
+enum FieldContent {
+    Text(String),
+    Unsigned(u64),
+    Signed(i64),
+}
+
+impl Document for ResourceDocument {
+    type Value<'a> = BorrowedContent<'a>;
+    type FieldsValuesIter<'a> = BorrowedContents<'a>;
+
+    fn iter_fields_and_values(&self) -> BorrowedContents<'_> {
+        BorrowedContents(self.values.iter())
+    }
+}
+
+/// Fields with their values as tantivy reads them.
+#[derive(Debug)]
+pub(super) struct BorrowedContents<'a>(std::slice::Iter<'a, (Field, FieldContent)>);
+
+impl<'a> Iterator for BorrowedContents<'a> {
+    type Item = (Field, BorrowedContent<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(field, content)| (*field, BorrowedContent(content)))
+    }
+}
+
+/// A value as tantivy reads it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BorrowedContent<'a>(&'a FieldContent);
+
+impl<'a> FieldValue<'a> for BorrowedContent<'a> {
+    type ArrayIter = std::iter::Empty<Self>;
+    type ObjectIter = std::iter::Empty<(&'a str, Self)>;
+
+    fn as_value(&self) -> ReferenceValue<'a, Self> {
+        ReferenceValue::Leaf(match self.0 {
+            FieldContent::Text(text) => ReferenceValueLeaf::Str(text),
+            FieldContent::Unsigned(number) => ReferenceValueLeaf::U64(*number),
+            FieldContent::Signed(number) => ReferenceValueLeaf::I64(*number),
+        })
+    }
+}
+
+/// Makes documents out of resources.
+pub(super) struct DocumentMaker {
+    fields: Fields,
+    extract: Arc<dyn Extract>,
+    waiting: Arc<Waiting>,
+}
+
+impl DocumentMaker {
+    pub(super) fn new(fields: &Fields, extract: &Arc<dyn Extract>) -> DocumentMaker {
+        DocumentMaker {
+            fields: fields.clone(),
+            extract: Arc::clone(extract),
+            waiting: Arc::new(Waiting::default()),
+        }
+    }
+
+    /// The document of a resource. Waits while too much waits to be indexed.
+    pub(super) fn make(&self, catalog: &SpaceCatalog, loaded: Loaded) -> ResourceDocument {
+        let fields = &self.fields;
+        let extracted =
+            loaded.with_source(|source| self.extract.extract(source)).unwrap_or_else(|_| {
+                // What cannot be read is found by what its record says.
+                let text = ExtractedText::Other(String::new());
+                Extracted { text, ..Extracted::default() }
+            });
+        let mut values = Vec::with_capacity(16);
+        let mut text_value =
+            |field: Field, text: String| values.push((field, FieldContent::Text(text)));
+        let (uri, head) = (loaded.uri.clone(), loaded.head.clone());
+        let (name, title) = (loaded.descriptor.name(), loaded.descriptor.title());
+        let title = title.or_else(|| extracted.title.clone());
+        let description = loaded.descriptor.description();
+        if let Some(mime_type) = loaded.descriptor.mime_type() {
+            let essence = essence(&mime_type);
+            if let Some((kind, _)) = essence.split_once('/') {
+                text_value(fields.mime_type, format!("{kind}/*"));
+            }
+            text_value(fields.mime_type, essence);
+        }
+        let (text, is_shown) = match extracted.text {
+            ExtractedText::AsStored => (loaded.into_text(), false),
+            ExtractedText::Other(mut text) => {
+                text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
+                (text, true)
+            }
+        };
+        let language = if extracted.is_code {
+            None
+        } else {
+            detect_language(&text, extracted.language.as_deref())
+        };
+        let last_segment = resource_uri::last_segment(&uri);
+        let mut exact: Vec<String> = [title.as_deref(), name.as_deref(), Some(&last_segment)]
+            .into_iter()
+            .flatten()
+            .filter_map(exact_key)
+            .collect();
+        exact.sort_unstable();
+        exact.dedup();
+        for key in exact {
+            text_value(fields.title_exact, key);
+        }
+        for binding in bindings(catalog, head.space, &uri) {
+            text_value(fields.binding, binding);
+        }
+        let name = name.filter(|name| title.as_deref() != Some(name));
+        for title in [title, name].into_iter().flatten() {
+            text_value(fields.title, tagged(language, &title));
+        }
+        let spoken = resource_uri::decode_path(&uri);
+        text_value(fields.uri_words, tagged(None, spoken.as_deref().unwrap_or(&uri)));
+        if let Some(description) = description {
+            text_value(fields.text, tagged(language, &description));
+        }
+        text_value(fields.text, tagged(language, &text));
+        if is_shown {
+            text_value(fields.shown_text, text);
+        }
+        if let Some(language) = language {
+            let number = u64::from(language.number());
+            values.push((fields.language, FieldContent::Unsigned(number)));
+        }
+        let mut text_value =
+            |field: Field, text: String| values.push((field, FieldContent::Text(text)));
+        let hash = uri_hash(&uri);
+        text_value(fields.uri, uri);
+        values.extend([
+            (fields.space, FieldContent::Unsigned(u64::from(head.space.0))),
+            (fields.acl, FieldContent::Unsigned(u64::from(head.acl.0))),
+            (fields.modified, FieldContent::Signed(head.order.modified)),
+            (fields.version, FieldContent::Unsigned(head.version)),
+            (fields.uri_hash, FieldContent::Unsigned(hash)),
+        ]);
+        let room = self.waiting.take_room(values.iter().map(|(_, content)| content.bytes()).sum());
+        ResourceDocument { values, _room: room }
+    }
+}
+
+impl FieldContent {
+    fn bytes(&self) -> usize {
+        match self {
+            FieldContent::Text(text) => text.len(),
+            FieldContent::Unsigned(_) | FieldContent::Signed(_) => 8,
+        }
+    }
+}
+
+/// A text as the tokenizer wants it, with its language.
+fn tagged(language: Option<Language>, text: &str) -> String {
+    let mark = language_mark(language);
+    let mut tagged = String::with_capacity(mark.len_utf8() + text.len());
+    tagged.push(mark);
+    tagged.push_str(text);
+    tagged
+}
+
+/// All words of a title as one, so that titles that differ in case, accents and punctuation alone are the same.
+fn exact_key(title: &str) -> Option<String> {
+    if title.len() > EXACT_BYTES_MAX {
+        return None;
+    }
+    Some(fold_whole(title)).filter(|key| !key.is_empty())
+}
+
+/// The terms of the values that the template finds in the URI.
+fn bindings(catalog: &SpaceCatalog, space: SpaceId, uri: &str) -> Vec<String> {
+    let known = catalog.everything().find(|known| known.id == space);
+    let bindings = known.and_then(|space| space.matcher.match_uri(uri)).unwrap_or_default();
+    let mut terms = Vec::new();
+    for binding in bindings {
+        match binding.value {
+            Value::String(value) => terms.push(value_term(space, &binding.name, &value)),
+            Value::List(segments) => {
+                let mut path = String::new();
+                for (depth, segment) in segments.iter().enumerate() {
+                    path.push_str(segment);
+                    if depth + 1 < segments.len() && depth < PATH_DEPTH_MAX {
+                        path.push('/');
+                        terms.push(path_term(space, &binding.name, &path));
+                    } else if depth + 1 < segments.len() {
+                        path.push('/');
+                    }
+                }
+                terms.push(path_term(space, &binding.name, &path));
+            }
+            Value::Map(_) => {}
+        }
+    }
+    terms
+}
+
+/// How much waits to be indexed.
+#[derive(Debug, Default)]
+struct Waiting {
+    bytes: Mutex<usize>,
+    less: Condvar,
+}
+
+/// A document's share of what waits; given back when it is indexed or dropped.
+#[derive(Debug)]
+struct Room {
+    waiting: Arc<Waiting>,
+    bytes: usize,
+}
+
+impl Waiting {
+    fn take_room(self: &Arc<Self>, bytes: usize) -> Room {
+        let mut sum = self.bytes.lock();
+        if *sum > WAITING_BYTES_MAX {
+            // One document goes on each time round even if none is indexed: who adds it learns why.
+            self.less.wait_for(&mut sum, ROOM_WAIT_MAX);
+        }
+        *sum = sum.saturating_add(bytes);
+        Room { waiting: Arc::clone(self), bytes }
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let mut sum = self.waiting.bytes.lock();
+        *sum = sum.saturating_sub(self.bytes);
+        if *sum <= WAITING_BYTES_MAX {
+            self.waiting.less.notify_one();
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Carries a plan out, segment by segment: counts what matches and keeps the best.
+
+use std::sync::Arc;
+
+use tantivy::columnar::ColumnValues;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, SegmentReader, TERMINATED};
+
+use super::filter::{Filters, SegmentFilters};
+use super::plan::{Plan, io_failed, read_failed};
+use super::postings::{Clock, Gate, Unit};
+use super::rank::{Class, Rank, Ranked, Top};
+use super::request::SearchSort;
+use super::schema::{Fields, column};
+use crate::error::Result;
+
+/// How many of the words a document must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    AllWords,
+    /// At least so many.
+    AtLeast(usize),
+}
+
+/// What was found so far.
+pub(super) struct Found {
+    pub(super) top: Top,
+    pub(super) total: u64,
+    /// Some prefix stands for more words than were looked at.
+    pub(super) is_prefix_cut: bool,
+}
+
+/// What is the same for all segments.
+pub(super) struct Execution<'a> {
+    pub(super) fields: &'a Fields,
+    pub(super) plan: &'a Plan,
+    pub(super) filters: &'a Filters<'a>,
+    pub(super) wanted: Wanted,
+    pub(super) sort: SearchSort,
+}
+
+impl<'a> Execution<'a> {
+    /// Looks through a segment until its end or until time is up.
+    pub(super) fn segment(
+        &self,
+        (ordinal, reader): (usize, &'a SegmentReader),
+        found: &mut Found,
+        clock: &mut Clock,
+    ) -> Result<()> {
+        let open = |units: &[super::plan::PlannedUnit], clock: &mut Clock, found: &mut Found| {
+            let mut opened = Vec::with_capacity(units.len());
+            for unit in units {
+                let (unit, is_cut) = unit.open((ordinal, reader), self.fields, clock)?;
+                found.is_prefix_cut |= is_cut;
+                opened.push(unit);
+            }
+            Ok::<_, crate::error::Error>(opened)
+        };
+        let required = open(&self.plan.required, clock, found)?;
+        let excluded = open(&self.plan.excluded, clock, found)?;
+        let mut words = Vec::with_capacity(self.plan.words.len());
+        for word in &self.plan.words {
+            let (typed, is_cut) = word.typed.open((ordinal, reader), self.fields, clock)?;
+            found.is_prefix_cut |= is_cut;
+            let similar = match &word.similar {
+                Some(similar) => Some(similar.open((ordinal, reader), self.fields, clock)?.0),
+                None => None,
+            };
+            words.push(WordRow { typed, similar });
+        }
+        let preferred = open(&self.plan.preferred, clock, found)?;
+        let mut filters = self.filters.open(reader, self.fields, clock)?;
+        found.is_prefix_cut |= filters.is_cut;
+        let rows = rows(required, std::mem::take(&mut filters.gates));
+        let segment = Segment {
+            ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
+            reader,
+            filters,
+            excluded,
+            preferred,
+            exact_title: self.exact_title((ordinal, reader))?,
+            sort: self.sort,
+            modified: column::signed(reader, column::MODIFIED)?,
+            uri_hash: column::unsigned(reader, column::URI_HASH)?,
+        };
+        match self.wanted {
+            Wanted::AllWords => segment.all_words(words, rows, found, clock),
+            Wanted::AtLeast(count) => segment.most_words(words, rows, count, found, clock),
+        }
+    }
+
+    fn exact_title(&self, (ordinal, reader): (usize, &SegmentReader)) -> Result<Gate> {
+        let terms = self.plan.exact_title.as_ref();
+        let Some(Some(term)) = terms.and_then(|terms| terms.get(ordinal)) else {
+            return Ok(Gate::nothing());
+        };
+        let index = reader.inverted_index(self.fields.title_exact).map_err(read_failed)?;
+        let postings = index.read_postings_from_terminfo(term, IndexRecordOption::Basic);
+        Ok(Gate::List(postings.map_err(io_failed)?))
+    }
+}
+
+/// A word in a segment.
+struct WordRow {
+    typed: Unit,
+    similar: Option<Unit>,
+}
+
+/// Something that every hit has.
+enum Row {
+    Scored(Unit),
+    Plain(Gate),
+}
+
+impl Row {
+    fn cost(&self) -> u64 {
+        match self {
+            Row::Scored(unit) => unit.cost(),
+            Row::Plain(gate) => gate.cost(),
+        }
+    }
+
+    #[inline]
+    fn seek(&mut self, target: DocId, clock: &mut Clock) -> DocId {
+        match self {
+            Row::Scored(unit) => unit.seek(target, clock),
+            Row::Plain(gate) => gate.seek(target, clock),
+        }
+    }
+
+    fn confirm(&mut self, doc: DocId) -> bool {
+        match self {
+            Row::Scored(unit) => unit.confirm(doc),
+            Row::Plain(_) => true,
+        }
+    }
+
+    fn score(&mut self, doc: DocId) -> f32 {
+        match self {
+            Row::Scored(unit) => unit.score(doc),
+            Row::Plain(_) => 0.0,
+        }
+    }
+}
+
+fn rows(required: Vec<Unit>, gates: Vec<Gate>) -> Vec<Row> {
+    required.into_iter().map(Row::Scored).chain(gates.into_iter().map(Row::Plain)).collect()
+}
+
+/// The first document from `target` on that is in all rows; rows must not be empty.
+fn seek_all(rows: &mut [Row], target: DocId, clock: &mut Clock) -> DocId {
+    let Some((lead, others)) = rows.split_first_mut() else { return target };
+    let mut target = target;
+    'candidates: while clock.step() {
+        let doc = lead.seek(target, clock);
+        if doc == TERMINATED {
+            break;
+        }
+        for other in &mut *others {
+            let at = other.seek(doc, clock);
+            if at > doc {
+                target = at;
+                continue 'candidates;
+            }
+        }
+        return doc;
+    }
+    TERMINATED
+}
+
+/// A segment, open to be searched.
+struct Segment<'a> {
+    ordinal: u32,
+    reader: &'a SegmentReader,
+    filters: SegmentFilters<'a>,
+    excluded: Vec<Unit>,
+    preferred: Vec<Unit>,
+    exact_title: Gate,
+    sort: SearchSort,
+    modified: Arc<dyn ColumnValues<i64>>,
+    uri_hash: Arc<dyn ColumnValues<u64>>,
+}
+
+impl Segment<'_> {
+    fn all_words(
+        mut self,
+        words: Vec<WordRow>,
+        mut rows: Vec<Row>,
+        found: &mut Found,
+        clock: &mut Clock,
+    ) -> Result<()> {
+        let count = u8::try_from(words.len()).unwrap_or(u8::MAX);
+        rows.extend(words.into_iter().map(|word| Row::Scored(word.typed)));
+        rows.sort_by_key(Row::cost);
+        let mut target = 0;
+        while target < self.reader.max_doc() && clock.step() {
+            let doc = seek_all(&mut rows, target, clock);
+            if doc == TERMINATED {
+                break;
+            }
+            target = doc + 1;
+            if !self.is_wanted(doc, clock)? || !rows.iter_mut().all(|row| row.confirm(doc)) {
+                continue;
+            }
+            found.total += 1;
+            let class = Class { words: count, typed_words: count, ..Class::default() };
+            self.offer(doc, class, found, clock, || {
+                rows.iter_mut().map(|row| row.score(doc)).sum()
+            });
+        }
+        Ok(())
+    }
+
+    fn most_words(
+        mut self,
+        mut words: Vec<WordRow>,
+        mut rows: Vec<Row>,
+        wanted: usize,
+        found: &mut Found,
+        clock: &mut Clock,
+    ) -> Result<()> {
+        rows.sort_by_key(Row::cost);
+        let mut target = 0;
+        while target < self.reader.max_doc() && clock.step() {
+            let doc = next_with(&mut words, wanted, target, clock);
+            if doc == TERMINATED {
+                break;
+            }
+            let doc_of_rows = seek_all(&mut rows, doc, clock);
+            if doc_of_rows > doc {
+                target = doc_of_rows;
+                continue;
+            }
+            target = doc + 1;
+            if !self.is_wanted(doc, clock)? {
+                continue;
+            }
+            let typed = words.iter_mut().filter_map(|word| word.typed.confirm(doc).then_some(()));
+            let typed = typed.count();
+            let similar = words.iter_mut().filter_map(|word| {
+                let is_similar = word.similar.as_mut().is_some_and(|unit| unit.confirm(doc));
+                (is_similar && !word.typed.confirm(doc)).then_some(())
+            });
+            let all = typed + similar.count();
+            if all < wanted || !rows.iter_mut().all(|row| row.confirm(doc)) {
+                continue;
+            }
+            found.total += 1;
+            let count = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+            let is_preferred = !self.preferred.is_empty()
+                && self
+                    .preferred
+                    .iter_mut()
+                    .all(|unit| unit.seek(doc, clock) == doc && unit.confirm(doc));
+            let typed = if is_preferred { u8::MAX } else { count(typed) };
+            let class = Class { words: count(all), typed_words: typed, ..Class::default() };
+            self.offer(doc, class, found, clock, || {
+                let of_rows: f32 = rows.iter_mut().map(|row| row.score(doc)).sum();
+                of_rows + words.iter_mut().map(|word| word.score(doc)).sum::<f32>()
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether a document passes all that is neither a word nor a list.
+    #[inline]
+    fn is_wanted(&mut self, doc: DocId, clock: &mut Clock) -> Result<bool> {
+        Ok(self.filters.passes(doc, clock)?
+            && !self
+                .excluded
+                .iter_mut()
+                .any(|unit| unit.seek(doc, clock) == doc && unit.confirm(doc)))
+    }
+
+    #[inline]
+    fn offer(
+        &mut self,
+        doc: DocId,
+        class: Class,
+        found: &mut Found,
+        clock: &mut Clock,
+        score: impl FnOnce() -> f32,
+    ) {
+        let (class, score) = match self.sort {
+            SearchSort::Recent => (Class::default(), 0.0),
+            SearchSort::Relevance => {
+                let is_exact_title = self.exact_title.seek(doc, clock) == doc;
+                (Class { is_exact_title, ..class }, score())
+            }
+        };
+        if found.top.may_take(class, score) {
+            let rank =
+                Rank::new(class, score, self.modified.get_val(doc), self.uri_hash.get_val(doc));
+            found.top.offer(Ranked { rank, segment: self.ordinal, doc });
+        }
+    }
+}
+
+impl WordRow {
+    fn seek(&mut self, target: DocId, clock: &mut Clock) -> DocId {
+        let typed = self.typed.seek(target, clock);
+        match &mut self.similar {
+            Some(similar) => typed.min(similar.seek(target, clock)),
+            None => typed,
+        }
+    }
+
+    fn score(&mut self, doc: DocId) -> f32 {
+        let similar = self.similar.as_mut().map_or(0.0, |unit| unit.score(doc));
+        self.typed.score(doc).max(similar)
+    }
+}
+
+/// The first document from `target` on that has `wanted` of the words.
+fn next_with(words: &mut [WordRow], wanted: usize, target: DocId, clock: &mut Clock) -> DocId {
+    let mut target = target;
+    let mut docs: Vec<DocId> = Vec::with_capacity(words.len());
+    while clock.step() {
+        docs.clear();
+        docs.extend(words.iter_mut().map(|word| word.seek(target, clock)));
+        docs.sort_unstable();
+        // No document before this one can have enough of them.
+        let Some(pivot) = docs.get(wanted.saturating_sub(1)).copied() else { return TERMINATED };
+        if docs.first() == Some(&pivot) || pivot == TERMINATED {
+            return pivot;
+        }
+        target = pivot;
+    }
+    TERMINATED
+}

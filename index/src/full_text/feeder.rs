@@ -1,0 +1,398 @@
+//! The thread that keeps the index in step with the store.
+//!
+//! It follows the change log and reads of each resource what the store holds now. What is newer than the changes at hand
+//! is left to the change that made it: so each version is added once, and a resource that the log says was created need
+//! not be looked for in the index. A fault of the index's folder ends neither writes nor reads: the thread tries again
+//! from the last commit on, and search says that it is behind.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tantivy::{IndexReader, IndexWriter};
+
+use super::FullText;
+use super::commit::{self, OpenFault, Payload, failed};
+use super::document::{DocumentMaker, ResourceDocument};
+use super::reconcile::Reconcile;
+use super::source::{TEXT_BYTES_MAX, load};
+use crate::change_log::Entry;
+use crate::error::{Error, ErrorKind, Result};
+use crate::mutation::ChangeKind;
+use crate::shared::Shared;
+use crate::store::{Cf, key};
+
+/// Changes that are taken from the log in one go.
+const CHANGES_PER_BATCH: usize = 1_000;
+/// While so many changes are not in the index yet, commits are rare: each costs as much as thousands of documents.
+const FAR_BEHIND: u64 = 20_000;
+/// Between two commits then.
+const FAR_BEHIND_INTERVAL: Duration = Duration::from_secs(10);
+/// Without work, the thread looks again after this long.
+const IDLE_MAX: Duration = Duration::from_secs(60);
+/// After a failure nothing is tried for this long, twice as long after the next, up to the second.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// When the engine closes, a batch may take this long to end.
+const CLOSING_PATIENCE: Duration = Duration::from_millis(200);
+/// How much the thread, and those that it starts, stand back behind others.
+const NICENESS: i32 = 10;
+
+/// The handle to the thread. Dropping it has what was added committed, then joins it.
+pub(crate) struct Feeder {
+    full_text: Arc<FullText>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Feeder {
+    pub(crate) fn start(shared: &Arc<Shared>, full_text: &Arc<FullText>) -> Result<Feeder> {
+        let (for_thread, its_full_text) = (Arc::clone(shared), Arc::clone(full_text));
+        let thread = std::thread::Builder::new()
+            .name("pressmark-full-text".to_owned())
+            .spawn(move || run(&for_thread, &its_full_text))
+            .map_err(|source| {
+                Error::new(ErrorKind::Io, "full text", "the thread could not be started")
+                    .with_source(source)
+            })?;
+        Ok(Feeder { full_text: Arc::clone(full_text), thread: Some(thread) })
+    }
+}
+
+impl Drop for Feeder {
+    fn drop(&mut self) {
+        self.full_text.state.close();
+        if let Some(thread) = self.thread.take() {
+            // When it panicked outside of a session, the next start goes on from the last commit.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Why a session ended before the engine closed.
+pub(super) enum Fault {
+    /// The index is of no use: it is made anew.
+    Useless(String),
+    /// The same may work later.
+    Later(Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
+        match error.kind() {
+            ErrorKind::Corrupt if error.subject() == "full text" => {
+                Fault::Useless(error.with_cause())
+            }
+            _ => Fault::Later(error),
+        }
+    }
+}
+
+fn run(shared: &Shared, full_text: &FullText) {
+    // A thread that may not stand back works all the same.
+    let _ = rustix::process::nice(NICENESS);
+    let mut pause = PAUSE_MIN;
+    while !full_text.state.is_closing() {
+        let mut is_fed = false;
+        // tantivy panics at some damage of its files.
+        let stop = Arc::new(AtomicBool::new(false));
+        let session =
+            catch_unwind(AssertUnwindSafe(|| session(shared, full_text, &stop, &mut is_fed)));
+        // A merge that still runs ends with an error at its next write.
+        stop.store(true, Ordering::Relaxed);
+        if is_fed {
+            pause = PAUSE_MIN;
+        }
+        let fault = match session {
+            Ok(Ok(())) => break,
+            Ok(Err(fault)) => fault,
+            Err(_) => Fault::Useless("reading it ended in a panic".to_owned()),
+        };
+        let failure = match fault {
+            Fault::Useless(reason) => {
+                full_text.reader.store(None);
+                full_text.generations.clear();
+                full_text.state.reset();
+                full_text.discarded.fetch_add(1, Ordering::Relaxed);
+                match commit::discard(&full_text.folder) {
+                    Ok(()) => format!("the index is made anew: {reason}"),
+                    Err(error) => format!("{}, and is of no use: {reason}", error.with_cause()),
+                }
+            }
+            Fault::Later(error) => error.with_cause(),
+        };
+        full_text.state.note_failure(failure);
+        full_text.state.pause(pause);
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+/// Feeds the index until the engine closes or something fails.
+fn session(
+    shared: &Shared,
+    full_text: &FullText,
+    stop: &Arc<AtomicBool>,
+    is_fed: &mut bool,
+) -> Result<(), Fault> {
+    let mut session = Session::open(shared, full_text, stop)?;
+    loop {
+        let has_work = session.step()?;
+        *is_fed |= has_work;
+        if full_text.state.is_closing() {
+            if session.fed != session.committed && !session.is_torn {
+                session.commit()?;
+            }
+            return Ok(());
+        }
+        if !has_work {
+            session.sleep();
+        }
+    }
+}
+
+/// The open index with what was fed to it.
+pub(super) struct Session<'s> {
+    pub(super) shared: &'s Shared,
+    pub(super) full_text: &'s FullText,
+    pub(super) writer: IndexWriter<ResourceDocument>,
+    pub(super) reader: Arc<IndexReader>,
+    maker: DocumentMaker,
+    versions: String,
+    /// All changes up to this one were given to the writer.
+    fed: u64,
+    /// All changes up to this one are in a commit.
+    committed: u64,
+    committed_at: Option<Instant>,
+    /// There are documents that no commit holds.
+    is_dirty: bool,
+    /// The engine closes in the middle of a batch: what is added cannot be committed.
+    is_torn: bool,
+    /// All resources are being looked at.
+    reconcile: Option<Reconcile>,
+}
+
+impl<'s> Session<'s> {
+    fn open(
+        shared: &'s Shared,
+        full_text: &'s FullText,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Session<'s>, Fault> {
+        let versions = commit::versions(&full_text.options);
+        let opened = commit::open(&full_text.folder, &full_text.fields, &versions, stop);
+        let opened = opened.map_err(|fault| match fault {
+            OpenFault::Useless(reason) => Fault::Useless(reason),
+            OpenFault::Later(error) => Fault::Later(error),
+        })?;
+        let writer = commit::writer(&opened.index, &full_text.options)?;
+        let reader = Arc::new(opened.reader);
+        let payload = opened.payload.unwrap_or(Payload {
+            through: shared.log_range().newest,
+            is_complete: false,
+            versions: versions.clone(),
+        });
+        let mut session = Session {
+            shared,
+            full_text,
+            writer,
+            reader: Arc::clone(&reader),
+            maker: DocumentMaker::new(&full_text.fields, &full_text.options.extract),
+            versions,
+            fed: payload.through,
+            committed: payload.through,
+            committed_at: None,
+            is_dirty: false,
+            is_torn: false,
+            reconcile: None,
+        };
+        session.check_store()?;
+        if !payload.is_complete {
+            session.begin_reconcile();
+        }
+        full_text.reader.store(Some(reader));
+        session.publish();
+        Ok(session)
+    }
+
+    /// Does one piece of work; false: there is none.
+    fn step(&mut self) -> Result<bool, Fault> {
+        self.check_store()?;
+        if self.fed.saturating_add(1) < self.shared.log_range().oldest {
+            // What came between is no longer in the log.
+            self.commit()?;
+            self.fed = self.shared.log_range().newest;
+            self.begin_reconcile();
+        }
+        let has_followed = self.follow()?;
+        let has_looked = !has_followed && self.look_at_resources()?;
+        if self.is_commit_due() {
+            self.commit()?;
+        }
+        Ok(has_followed || has_looked)
+    }
+
+    /// The index may not hold what the store has lost.
+    fn check_store(&self) -> Result<(), Fault> {
+        if self.full_text.state.take_damage() {
+            return Err(Fault::Useless("a search met damage".to_owned()));
+        }
+        let newest = self.shared.log_range().newest;
+        let ends_at = self.full_text.state.take_store_end().unwrap_or(newest);
+        if self.fed > ends_at.min(newest) {
+            return Err(Fault::Useless(format!(
+                "it holds change {}, the store ends at {newest}",
+                self.fed
+            )));
+        }
+        Ok(())
+    }
+
+    /// Takes the next changes from the log; false: there are none.
+    fn follow(&mut self) -> Result<bool, Fault> {
+        let (changes, last) = self.next_changes()?;
+        if last == self.fed {
+            return Ok(false);
+        }
+        let began = Instant::now();
+        for (uri, needs_delete) in changes {
+            if began.elapsed() > CLOSING_PATIENCE && self.full_text.state.is_closing() {
+                self.is_torn = true;
+                return Ok(false);
+            }
+            // While resources are looked at, older versions may be in the index that the log does not tell of.
+            if needs_delete || self.reconcile.is_some() {
+                self.delete(&uri);
+            }
+            self.add(&uri, last)?;
+        }
+        self.fed = last;
+        self.is_dirty = true;
+        Ok(true)
+    }
+
+    /// The URIs that changed next, each once, with whether an older version may be in the index; and the last change
+    /// that was looked at.
+    fn next_changes(&self) -> Result<(Vec<(String, bool)>, u64)> {
+        let store = self.shared.store();
+        let view = store.view();
+        // Changes that are written and not published yet are left for later.
+        let newest = self.shared.log_range().newest;
+        let mut scan = view.scan(Cf::Changes, b"", &key::sequence(self.fed.saturating_add(1)))?;
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut changes: Vec<(String, bool)> = Vec::new();
+        let mut last = self.fed;
+        for _ in 0..CHANGES_PER_BATCH {
+            let Some((log_key, value)) = scan.item()? else { break };
+            let sequence = key::decode_sequence(log_key)?;
+            if sequence > newest {
+                break;
+            }
+            last = sequence;
+            let entry = Entry::decode(value)?;
+            let needs_delete = entry.kind != ChangeKind::Created;
+            match places.get(&entry.uri).and_then(|place| changes.get_mut(*place)) {
+                Some((_, known)) => *known |= needs_delete,
+                None => {
+                    places.insert(entry.uri.clone(), changes.len());
+                    changes.push((entry.uri, needs_delete));
+                }
+            }
+            scan.advance();
+        }
+        Ok((changes, last))
+    }
+
+    pub(super) fn delete(&self, uri: &str) {
+        self.writer.delete_term(self.full_text.fields.uri_term(uri));
+    }
+
+    /// Adds what the store holds of a resource, unless a change after `last` made it.
+    pub(super) fn add(&mut self, uri: &str, last: u64) -> Result<(), Fault> {
+        let loaded = {
+            let store = self.shared.store();
+            load(&store.view(), uri, TEXT_BYTES_MAX)
+        };
+        let loaded = match loaded {
+            Ok(loaded) => loaded.filter(|loaded| loaded.head.sequence <= last),
+            // What cannot be read cannot be found either; `verify` names it.
+            Err(error) if error.kind() == ErrorKind::Corrupt => None,
+            Err(error) => return Err(error.into()),
+        };
+        if let Some(loaded) = loaded {
+            let document = self.maker.make(&self.shared.catalog(), loaded);
+            self.writer.add_document(document).map_err(|source| failed("written", source))?;
+        }
+        self.is_dirty = true;
+        Ok(())
+    }
+
+    // === commits ===
+
+    fn interval(&self) -> Duration {
+        let behind = self.shared.log_range().newest.saturating_sub(self.committed);
+        let interval = self.full_text.options.commit_interval;
+        if behind > FAR_BEHIND || self.reconcile.is_some() {
+            interval.max(FAR_BEHIND_INTERVAL)
+        } else {
+            interval
+        }
+    }
+
+    fn is_commit_due(&self) -> bool {
+        self.is_dirty && self.committed_at.is_none_or(|at| at.elapsed() >= self.interval())
+    }
+
+    pub(super) fn commit(&mut self) -> Result<(), Fault> {
+        // A commit must not be ahead of the store when the power fails.
+        self.shared.store().sync()?;
+        let payload = Payload {
+            through: self.fed,
+            is_complete: self.reconcile.is_none(),
+            versions: self.versions.clone(),
+        };
+        let written = |source| failed("written", source);
+        let mut prepared = self.writer.prepare_commit().map_err(written)?;
+        prepared.set_payload(&payload.encode());
+        prepared.commit().map_err(written)?;
+        self.reader.reload().map_err(|source| failed("read", source))?;
+        self.full_text.generations.drop_old();
+        self.committed = self.fed;
+        self.committed_at = Some(Instant::now());
+        self.is_dirty = false;
+        self.publish();
+        Ok(())
+    }
+
+    fn publish(&self) {
+        let share = self.reconcile.as_ref().map(|reconcile| reconcile.share(self.shared));
+        self.full_text.state.publish(self.committed, share);
+    }
+
+    fn sleep(&self) {
+        let at_most = match (self.is_dirty, self.committed_at) {
+            (true, Some(at)) => self.interval().saturating_sub(at.elapsed()),
+            (true, None) => Duration::ZERO,
+            (false, _) => IDLE_MAX,
+        };
+        let fed = self.fed;
+        self.full_text.state.sleep(at_most, || self.shared.log_range().newest <= fed);
+    }
+
+    // === all resources ===
+
+    fn begin_reconcile(&mut self) {
+        self.reconcile = Some(Reconcile::new(self.fed, self.reader.searcher()));
+    }
+
+    /// Looks at the next resources, if all have to be; false: there is nothing to do.
+    fn look_at_resources(&mut self) -> Result<bool, Fault> {
+        let Some(mut reconcile) = self.reconcile.take() else { return Ok(false) };
+        if reconcile.step(self)? {
+            self.reconcile = Some(reconcile);
+        } else {
+            self.commit()?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,141 @@
+//! Full text: which resources hold the words that were asked for, the best first.
+//!
+//! Derived from the store: deleted, it is made anew. One thread follows the change log (`feeder`), turns resources into
+//! documents (`document`) and commits them to a tantivy index together with the number of the last change in it
+//! (`commit`). A search is planned for all segments (`plan`), carried out segment by segment within a time bound
+//! (`execute`), and only what is on the page is read from the store (`page`). Why so: `docs/adr/0003-full-text.md`.
+
+pub mod extract;
+mod request;
+
+mod analysis;
+mod query;
+mod snippet;
+
+mod asked;
+mod cursor;
+mod execute;
+mod expand;
+mod filter;
+mod generations;
+mod page;
+mod plan;
+mod postings;
+mod rank;
+mod schema;
+mod search;
+mod source;
+
+mod document;
+
+mod commit;
+mod directory;
+mod feeder;
+mod reconcile;
+mod state;
+
+mod check;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+
+pub use request::{
+    FullTextProgress, FullTextStats, HITS_MAX, ModifiedRange, SearchHit, SearchNote, SearchPage,
+    SearchRequest, SearchSort,
+};
+pub use snippet::Snippet;
+
+pub(crate) use check::check;
+pub(crate) use feeder::Feeder;
+
+use cursor::Position;
+use extract::Extract;
+use generations::Generations;
+use schema::Fields;
+use state::State;
+
+/// The folder of the index in a data directory.
+const FOLDER: &str = "full_text";
+
+/// How full text is kept.
+#[derive(Debug, Clone)]
+pub struct FullTextOptions {
+    /// Memory for documents that are not on the disk yet, in bytes.
+    pub memory_bytes: usize,
+    /// Threads that index.
+    pub threads: usize,
+    /// How long a change waits at most, as a rule, before it can be found. While the index is far behind, it waits longer.
+    pub commit_interval: Duration,
+    /// What knows file formats.
+    pub extract: Arc<dyn Extract>,
+}
+
+/// The full-text index, as all see it.
+pub(crate) struct FullText {
+    folder: PathBuf,
+    options: FullTextOptions,
+    fields: Fields,
+    /// What can be searched now; `None` before the index is open.
+    reader: ArcSwapOption<tantivy::IndexReader>,
+    state: State,
+    generations: Generations,
+    discarded: AtomicU64,
+}
+
+impl FullText {
+    pub(crate) fn new(data_dir: &Path, options: FullTextOptions) -> FullText {
+        FullText {
+            folder: data_dir.join(FOLDER),
+            options,
+            fields: Fields::new(),
+            reader: ArcSwapOption::empty(),
+            state: State::default(),
+            generations: Generations::default(),
+            discarded: AtomicU64::new(0),
+        }
+    }
+
+    /// There may be new changes.
+    pub(crate) fn wake(&self) {
+        self.state.wake();
+    }
+
+    /// The store was opened anew and ends at this change.
+    pub(crate) fn store_was_replaced(&self, newest: u64) {
+        self.state.store_was_replaced(newest);
+    }
+
+    pub(crate) fn progress(&self, newest: u64) -> FullTextProgress {
+        self.state.progress(newest)
+    }
+
+    /// The state of the index that a cursor is of if it is kept, else the newest; `None`: the index is not open yet.
+    fn searcher(&self, position: Option<&Position>) -> Option<tantivy::Searcher> {
+        position
+            .and_then(|position| self.generations.get(position.generation))
+            .or_else(|| self.reader.load_full().map(|reader| reader.searcher()))
+    }
+
+    /// Figures for the operator.
+    pub(crate) fn stats(&self, newest: u64) -> FullTextStats {
+        let searcher = self.reader.load_full().map(|reader| reader.searcher());
+        FullTextStats {
+            progress: self.progress(newest),
+            documents: searcher.as_ref().map_or(0, tantivy::Searcher::num_docs),
+            segments: searcher.as_ref().map_or(0, |searcher| searcher.segment_readers().len()),
+            disk_bytes: disk_bytes(&self.folder),
+            kept_searchers: self.generations.count(),
+            discarded: self.discarded.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Bytes of the files in a folder.
+fn disk_bytes(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).sum()
+}

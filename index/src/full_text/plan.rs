@@ -1,0 +1,251 @@
+//! A query, planned for the segments that are searched: its tokens are looked up, its words are weighed.
+
+use tantivy::postings::TermInfo;
+use tantivy::query::Bm25Weight;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{Searcher, SegmentReader, Term};
+
+use super::asked::{Alternative, Asked, Expression, Word};
+use super::commit::failed;
+use super::expand;
+use super::postings::{Clock, List, Run, Unit};
+use super::schema::{Fields, Place};
+use crate::error::{Error, Result};
+
+/// How much a place counts, in the order of [`Place::ALL`].
+const PLACE_BOOSTS: [f32; 3] = [2.5, 1.5, 1.0];
+/// Runs of more tokens are looked for by their first ones.
+const RUN_TOKENS_MAX: usize = 64;
+
+/// What is to be looked for in every segment.
+pub(super) struct Plan {
+    pub(super) words: Vec<PlannedWord>,
+    pub(super) required: Vec<PlannedUnit>,
+    pub(super) excluded: Vec<PlannedUnit>,
+    /// Documents that have all of them come before others.
+    pub(super) preferred: Vec<PlannedUnit>,
+    /// Documents whose title is the whole query.
+    pub(super) exact_title: Option<Vec<Option<TermInfo>>>,
+}
+
+/// A word, as it was typed and with what is spelled much like it.
+pub(super) struct PlannedWord {
+    pub(super) typed: PlannedUnit,
+    /// `None`: was not looked for, or there is nothing.
+    pub(super) similar: Option<PlannedUnit>,
+}
+
+/// Alternatives, looked up. Where there are term infos, there is one for each segment.
+#[derive(Default)]
+pub(super) struct PlannedUnit {
+    lists: Vec<PlannedList>,
+    runs: Vec<PlannedRun>,
+    beginnings: Vec<(Place, String)>,
+}
+
+struct PlannedList {
+    place: Place,
+    terms: Vec<Option<TermInfo>>,
+    weight: Bm25Weight,
+}
+
+struct PlannedRun {
+    place: Place,
+    tokens: Vec<(Vec<Option<TermInfo>>, u32)>,
+    weight: Bm25Weight,
+}
+
+/// Looks tokens up and weighs them.
+pub(super) struct Planner<'s> {
+    searcher: &'s Searcher,
+    fields: &'s Fields,
+    documents: u64,
+    average_lengths: [f32; 3],
+}
+
+impl<'s> Planner<'s> {
+    pub(super) fn new(searcher: &'s Searcher, fields: &'s Fields) -> Result<Planner<'s>> {
+        let segments = searcher.segment_readers();
+        let documents: u64 = segments.iter().map(|segment| u64::from(segment.max_doc())).sum();
+        let mut average_lengths = [1.0; 3];
+        for (place, average) in Place::ALL.into_iter().zip(&mut average_lengths) {
+            let mut tokens = 0;
+            for segment in segments {
+                let index = segment.inverted_index(fields.of(place)).map_err(read_failed)?;
+                tokens += index.total_num_tokens();
+            }
+            *average = (tokens as f32 / documents.max(1) as f32).max(f32::MIN_POSITIVE);
+        }
+        Ok(Planner { searcher, fields, documents, average_lengths })
+    }
+
+    pub(super) fn plan(&self, asked: &Asked) -> Result<Plan> {
+        let units = |expressions: &[Expression]| {
+            expressions.iter().map(|expression| self.unit(expression)).collect::<Result<_>>()
+        };
+        let words = asked
+            .words
+            .iter()
+            .map(|word| Ok(PlannedWord { typed: self.unit(&word.expression)?, similar: None }));
+        let exact_title = match &asked.whole {
+            Some(whole) => self.look_up(&Term::from_field_text(self.fields.title_exact, whole))?,
+            None => None,
+        };
+        Ok(Plan {
+            words: words.collect::<Result<_>>()?,
+            required: units(&asked.required)?,
+            excluded: units(&asked.excluded)?,
+            preferred: units(&asked.preferred)?,
+            exact_title: exact_title.map(|(terms, _)| terms),
+        })
+    }
+
+    /// Adds to each word what is spelled much like it, and returns what that is with the numbers of the clauses.
+    pub(super) fn add_similar(
+        &self,
+        plan: &mut Plan,
+        words: &[Word],
+        clock: &mut Clock,
+    ) -> Result<Vec<(usize, String)>> {
+        let mut all = Vec::new();
+        for (word, planned) in words.iter().zip(&mut plan.words) {
+            let Some(typed) = &word.typed else { continue };
+            let mut similar = PlannedUnit::default();
+            for place in &word.expression.places {
+                let found = expand::similar(self.searcher, self.fields.of(*place), typed, clock)?;
+                for (text, terms, documents) in found {
+                    let weight = self.weigh(*place, documents, expand::SIMILAR_WEIGHT);
+                    similar.lists.push(PlannedList { place: *place, terms, weight });
+                    all.push((word.clause, text));
+                }
+            }
+            if !similar.lists.is_empty() {
+                planned.similar = Some(similar);
+            }
+        }
+        Ok(all)
+    }
+
+    fn unit(&self, expression: &Expression) -> Result<PlannedUnit> {
+        let mut unit = PlannedUnit::default();
+        for place in &expression.places {
+            for alternative in &expression.alternatives {
+                self.add(&mut unit, *place, alternative)?;
+            }
+        }
+        Ok(unit)
+    }
+
+    fn add(&self, unit: &mut PlannedUnit, place: Place, alternative: &Alternative) -> Result<()> {
+        let field = self.fields.of(place);
+        match alternative {
+            Alternative::Token { text, weight } => {
+                if let Some((terms, documents)) =
+                    self.look_up(&Term::from_field_text(field, text))?
+                {
+                    let weight = self.weigh(place, documents, *weight);
+                    unit.lists.push(PlannedList { place, terms, weight });
+                }
+            }
+            Alternative::Run { tokens, weight } => {
+                let mut found = Vec::with_capacity(tokens.len());
+                let mut rarest = u64::MAX;
+                for (position, text) in tokens.iter().take(RUN_TOKENS_MAX) {
+                    let term = Term::from_field_text(field, text);
+                    let Some((terms, documents)) = self.look_up(&term)? else { return Ok(()) };
+                    rarest = rarest.min(documents);
+                    found.push((terms, *position));
+                }
+                if !found.is_empty() {
+                    let weight = self.weigh(place, rarest, *weight);
+                    unit.runs.push(PlannedRun { place, tokens: found, weight });
+                }
+            }
+            Alternative::Beginning { text } => unit.beginnings.push((place, text.clone())),
+        }
+        Ok(())
+    }
+
+    /// The term in each segment, and in how many documents it is; `None`: in none.
+    fn look_up(&self, term: &Term) -> Result<Option<(Vec<Option<TermInfo>>, u64)>> {
+        let mut documents = 0;
+        let mut terms = Vec::with_capacity(self.searcher.segment_readers().len());
+        for segment in self.searcher.segment_readers() {
+            let index = segment.inverted_index(term.field()).map_err(read_failed)?;
+            let found = index.get_term_info(term).map_err(|source| read_failed(source.into()))?;
+            documents += found.as_ref().map_or(0, |found| u64::from(found.doc_freq));
+            terms.push(found);
+        }
+        Ok((documents > 0).then_some((terms, documents)))
+    }
+
+    fn weigh(&self, place: Place, documents: u64, weight: f32) -> Bm25Weight {
+        let average = self.average_lengths.get(place as usize).copied().unwrap_or(1.0);
+        let boost = boost(place) * weight;
+        // A token cannot be in more documents than there are, whatever a damaged file says.
+        let documents = documents.min(self.documents);
+        Bm25Weight::for_one_term_without_explain(documents, self.documents, average).boost_by(boost)
+    }
+}
+
+pub(super) fn boost(place: Place) -> f32 {
+    PLACE_BOOSTS.get(place as usize).copied().unwrap_or(1.0)
+}
+
+impl PlannedUnit {
+    /// Opens the lists of a segment. What beginnings stand for is looked up here; true: not all of it was.
+    pub(super) fn open(
+        &self,
+        (ordinal, segment): (usize, &SegmentReader),
+        fields: &Fields,
+        clock: &mut Clock,
+    ) -> Result<(Unit, bool)> {
+        let mut lists = Vec::new();
+        for list in &self.lists {
+            let Some(Some(term)) = list.terms.get(ordinal) else { continue };
+            let field = fields.of(list.place);
+            let index = segment.inverted_index(field).map_err(read_failed)?;
+            let postings = index.read_postings_from_terminfo(term, IndexRecordOption::WithFreqs);
+            lists.push(List {
+                postings: postings.map_err(io_failed)?,
+                norms: segment.get_fieldnorms_reader(field).map_err(read_failed)?,
+                weight: list.weight.clone(),
+                place: list.place,
+            });
+        }
+        let mut runs = Vec::new();
+        for run in &self.runs {
+            let field = fields.of(run.place);
+            let index = segment.inverted_index(field).map_err(read_failed)?;
+            let mut tokens = Vec::with_capacity(run.tokens.len());
+            for (terms, position) in &run.tokens {
+                let Some(Some(term)) = terms.get(ordinal) else { break };
+                let option = IndexRecordOption::WithFreqsAndPositions;
+                let postings = index.read_postings_from_terminfo(term, option);
+                tokens.push((postings.map_err(io_failed)?, *position));
+            }
+            if tokens.len() == run.tokens.len() {
+                let norms = segment.get_fieldnorms_reader(field).map_err(read_failed)?;
+                runs.push(Run::new(tokens, (norms, run.weight.clone(), run.place)));
+            }
+        }
+        let mut sets = Vec::new();
+        let mut is_cut = false;
+        for (place, beginning) in &self.beginnings {
+            let (bits, cut) = expand::beginning(segment, fields.of(*place), beginning, clock)?;
+            is_cut |= cut;
+            if bits.count() > 0 {
+                sets.push((bits, boost(*place), *place));
+            }
+        }
+        Ok((Unit::new(lists, runs, sets), is_cut))
+    }
+}
+
+pub(super) fn read_failed(source: tantivy::TantivyError) -> Error {
+    failed("read", source)
+}
+
+pub(super) fn io_failed(source: std::io::Error) -> Error {
+    failed("read", source.into())
+}

@@ -1,0 +1,38 @@
+//! The place of a text that shows best why it was found, with the words that were asked for marked.
+//!
+//! The work is bounded: only the first [`SCANNED_BYTES_MAX`] bytes are looked at. Chosen is the window with the most
+//! different wanted words, among those the densest, among those the first. It begins where a sentence does when one is
+//! near, else where a word does; no character as a reader sees it is cut. White space of all kinds becomes one space.
+
+mod matches;
+mod wanted;
+mod window;
+mod write;
+
+use std::ops::Range;
+
+pub(crate) use wanted::Wanted;
+
+use super::analysis::beginning;
+
+/// So much of a text is looked at, bytes.
+pub(crate) const SCANNED_BYTES_MAX: usize = 128 << 10;
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Snippet {
+    /// On one line, with `…` where it was cut.
+    pub text: String,
+    /// The matched words, as byte ranges of `text`: in order, not empty, without overlap.
+    pub marks: Vec<Range<usize>>,
+}
+
+/// The best piece of a text, of at most `bytes_max` bytes. Without a match, it is the text's beginning.
+pub(crate) fn snippet(text: &str, wanted: &Wanted, bytes_max: usize) -> Snippet {
+    let scanned = beginning(text, SCANNED_BYTES_MAX);
+    let hits = matches::hits(scanned, wanted);
+    let start =
+        window::best(&hits, bytes_max).map_or(0, |span| window::start(text, &span, bytes_max));
+    let marks = matches::merged(&hits);
+    write::piece(text, start, &marks, bytes_max)
+}

@@ -1,0 +1,57 @@
+//! What a snippet marks.
+
+use std::collections::HashMap;
+
+use crate::full_text::analysis::Language;
+use crate::full_text::query::{Field, Form, Matcher, Occur, Query, Sequence};
+
+/// The tokens that a query asks for, by the clause they stand for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    /// Folded words, bare stems and characters; marked stems too.
+    pub(super) terms: HashMap<String, usize>,
+    pub(super) prefixes: Vec<(String, usize)>,
+    pub(super) sequences: Vec<(Sequence, usize)>,
+    /// The languages in which marked stems were made.
+    pub(super) languages: Vec<Language>,
+    /// The first characters of the marked stems: other words need not be stemmed.
+    pub(super) stem_initials: Vec<char>,
+}
+
+impl Wanted {
+    /// What a query asks for in titles and texts; the languages are those it was parsed with.
+    pub(crate) fn of(query: &Query, languages: &[Language]) -> Self {
+        let mut wanted = Self { languages: languages.to_vec(), ..Self::default() };
+        for (at, clause) in query.clauses.iter().enumerate() {
+            let shown = matches!(clause.field, Field::Any | Field::Title);
+            if clause.occur == Occur::Excluded || !shown {
+                continue;
+            }
+            match &clause.matcher {
+                Matcher::Word(word) => word.forms.iter().for_each(|form| wanted.form(at, form)),
+                Matcher::Phrase(sequence) => wanted.sequences.push((sequence.clone(), at)),
+                Matcher::Prefix(prefix) => wanted.prefixes.push((prefix.clone(), at)),
+                Matcher::Value(_) => {}
+            }
+        }
+        wanted
+    }
+
+    /// A further term for the clause at an index of [`Query::clauses`]: what a mistyped word was taken for.
+    pub(crate) fn also(&mut self, clause: usize, term: &str) {
+        self.terms.entry(term.to_owned()).or_insert(clause);
+    }
+
+    fn form(&mut self, clause: usize, form: &Form) {
+        match form {
+            Form::Term(term) => self.also(clause, term),
+            Form::Stem(stem) => {
+                self.also(clause, stem);
+                if let Some(bare) = stem.strip_prefix(crate::full_text::analysis::STEM_MARK) {
+                    self.stem_initials.extend(bare.chars().next());
+                }
+            }
+            Form::Sequence(sequence) => self.sequences.push((sequence.clone(), clause)),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which part of a text is shown.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use unicode_segmentation::GraphemeCursor;
+
+use super::matches::Hit;
+
+/// More hits than these make a window no better.
+const DENSE_HITS: usize = 6;
+
+/// The hits of the best window, as the range from the first one's start to the last one's end.
+pub(super) fn best(hits: &[Hit], bytes_max: usize) -> Option<Range<usize>> {
+    let mut counts: HashMap<usize, usize> = HashMap::new();
+    let mut first = 0;
+    let mut best: Option<((usize, usize), Range<usize>)> = None;
+    for (last, hit) in hits.iter().enumerate() {
+        *counts.entry(hit.clause).or_default() += 1;
+        while let Some(gone) = hits
+            .get(first)
+            .filter(|gone| first < last && hit.end.saturating_sub(gone.start) > bytes_max)
+        {
+            first += 1;
+            if let Some(count) = counts.get_mut(&gone.clause) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(&gone.clause);
+                }
+            }
+        }
+        let value = (counts.len(), (last + 1 - first).min(DENSE_HITS));
+        if best.as_ref().is_none_or(|(other, _)| value > *other) {
+            let start = hits.get(first).map_or(hit.start, |hit| hit.start);
+            best = Some((value, start..hit.end));
+        }
+    }
+    best.map(|(_, span)| span)
+}
+
+/// Where a snippet begins that has to show a span: with its sentence when that is near, else some words before it.
+pub(super) fn start(text: &str, span: &Range<usize>, bytes_max: usize) -> usize {
+    let slack = bytes_max.saturating_sub(span.len());
+    let earliest = text.floor_char_boundary(span.start.saturating_sub(slack / 2));
+    let before = text.get(earliest..span.start).unwrap_or_default();
+    if earliest == 0 {
+        return 0;
+    }
+    let near = text.floor_char_boundary(span.start.saturating_sub(slack / 4)).max(earliest);
+    let start = match sentence_start(before) {
+        Some(sentence) => earliest + sentence,
+        None => {
+            let lead = text.get(near..span.start).unwrap_or_default();
+            // A lead without a space is of a script without spaces, or one long word.
+            lead.find(char::is_whitespace).map_or(near, |space| near + space)
+        }
+    };
+    grapheme_start(text, start)
+}
+
+/// Where the last sentence begins that begins here.
+fn sentence_start(text: &str) -> Option<usize> {
+    let mut after_stop = false;
+    let mut found = None;
+    for (at, character) in text.char_indices() {
+        match character {
+            '.' | '!' | '?' | '\u{2026}' => after_stop = true,
+            '。' | '！' | '？' | '\n' => {
+                found = Some(at + character.len_utf8());
+                after_stop = false;
+            }
+            '"' | '\'' | ')' | '”' | '»' => {}
+            _ if character.is_whitespace() => {
+                if after_stop {
+                    found = Some(at);
+                }
+                after_stop = false;
+            }
+            _ => after_stop = false,
+        }
+    }
+    found
+}
+
+/// The boundary between characters as readers see them, at `at` or before it.
+fn grapheme_start(text: &str, at: usize) -> usize {
+    let mut cursor = GraphemeCursor::new(at, text.len(), true);
+    match cursor.is_boundary(text, 0) {
+        Ok(true) => at,
+        _ => cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(at),
+    }
+}

@@ -1,0 +1,157 @@
+//! How far the index is, for all who wait for it, and what the feeder is told.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::request::FullTextProgress;
+
+/// What the feeder publishes, and what it waits for.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    inner: Mutex<Inner>,
+    /// Told when more can be found, and when the engine closes.
+    advanced: Condvar,
+    /// Told when there is work.
+    work: Condvar,
+    /// Whether the feeder sleeps: most commits find it awake and have nothing to do.
+    sleeps: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    through: u64,
+    rebuilding: Option<f32>,
+    failure: Option<String>,
+    is_woken: bool,
+    is_closing: bool,
+    /// The store was opened anew, and may have lost changes after this one.
+    store_ends_at: Option<u64>,
+    /// A search met what cannot be.
+    is_damaged: bool,
+}
+
+impl State {
+    // === for those who write and search ===
+
+    /// There may be new changes.
+    pub(super) fn wake(&self) {
+        if self.sleeps.load(Ordering::SeqCst) {
+            self.inner.lock().is_woken = true;
+            self.work.notify_all();
+        }
+    }
+
+    pub(super) fn progress(&self, newest: u64) -> FullTextProgress {
+        let inner = self.inner.lock();
+        FullTextProgress {
+            indexed_through: inner.through,
+            newest: newest.max(inner.through),
+            rebuilding: inner.rebuilding,
+            failure: inner.failure.clone(),
+        }
+    }
+
+    /// Waits until changes up to `sequence` can be found; false: not by `deadline`.
+    pub(super) fn wait_through(&self, sequence: u64, deadline: Instant) -> bool {
+        let mut inner = self.inner.lock();
+        while inner.through < sequence && !inner.is_closing {
+            if self.advanced.wait_until(&mut inner, deadline).timed_out() {
+                break;
+            }
+        }
+        inner.through >= sequence
+    }
+
+    /// Waits until the index is made and holds all changes up to `sequence`; false: not by `deadline`.
+    pub(super) fn wait_complete(&self, sequence: u64, deadline: Instant) -> bool {
+        let mut inner = self.inner.lock();
+        let is_there = |inner: &Inner| inner.through >= sequence && inner.rebuilding.is_none();
+        while !is_there(&inner) && !inner.is_closing {
+            if self.advanced.wait_until(&mut inner, deadline).timed_out() {
+                break;
+            }
+        }
+        is_there(&inner)
+    }
+
+    pub(super) fn store_was_replaced(&self, newest: u64) {
+        let mut inner = self.inner.lock();
+        let ends_at = inner.store_ends_at.map_or(newest, |before| before.min(newest));
+        inner.store_ends_at = Some(ends_at);
+        drop(inner);
+        self.wake();
+    }
+
+    pub(super) fn report_damage(&self) {
+        self.inner.lock().is_damaged = true;
+        self.wake();
+    }
+
+    pub(super) fn close(&self) {
+        let mut inner = self.inner.lock();
+        inner.is_closing = true;
+        self.work.notify_all();
+        self.advanced.notify_all();
+    }
+
+    // === for the feeder ===
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.inner.lock().is_closing
+    }
+
+    /// Where the store ends since it was opened anew, if it was.
+    pub(super) fn take_store_end(&self) -> Option<u64> {
+        self.inner.lock().store_ends_at.take()
+    }
+
+    pub(super) fn take_damage(&self) -> bool {
+        std::mem::take(&mut self.inner.lock().is_damaged)
+    }
+
+    /// More can be found.
+    pub(super) fn publish(&self, through: u64, rebuilding: Option<f32>) {
+        let mut inner = self.inner.lock();
+        inner.through = through;
+        inner.rebuilding = rebuilding;
+        inner.failure = None;
+        self.advanced.notify_all();
+    }
+
+    /// Nothing can be found: the index is made anew.
+    pub(super) fn reset(&self) {
+        let mut inner = self.inner.lock();
+        inner.through = 0;
+        inner.rebuilding = Some(0.0);
+    }
+
+    pub(super) fn note_failure(&self, failure: String) {
+        self.inner.lock().failure = Some(failure);
+    }
+
+    /// Sleeps until there is work, for that long at most. `is_idle` is asked once more when nobody's call can be missed
+    /// any more.
+    pub(super) fn sleep(&self, at_most: Duration, is_idle: impl FnOnce() -> bool) {
+        self.sleeps.store(true, Ordering::SeqCst);
+        let mut inner = self.inner.lock();
+        if !inner.is_closing && !inner.is_woken && is_idle() {
+            self.work.wait_for(&mut inner, at_most);
+        }
+        inner.is_woken = false;
+        drop(inner);
+        self.sleeps.store(false, Ordering::SeqCst);
+    }
+
+    /// After a failure: only closing ends the pause.
+    pub(super) fn pause(&self, pause: Duration) {
+        let deadline = Instant::now() + pause;
+        let mut inner = self.inner.lock();
+        while !inner.is_closing {
+            if self.work.wait_until(&mut inner, deadline).timed_out() {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The index is derived: whatever happens to it, the store goes on and the index comes back.
+
+use std::fs;
+use std::path::Path;
+
+use pressmark_index::engine::Engine;
+use pressmark_index::mutation::Mutation;
+
+use crate::common::{check_clean, delete};
+use crate::library::*;
+
+fn fill(folder: &Path) -> Engine {
+    let engine = library(folder, &[]);
+    put_all(&engine, (0..100).map(|n| document(&format!("n{n}"), "", &format!("word w{n}"))));
+    assert_eq!(search(&engine, "word").total, 100);
+    engine
+}
+
+/// Opens again and checks that all is found.
+#[track_caller]
+fn check_comes_back(folder: &Path) {
+    let engine = open(folder);
+    let page = search(&engine, "word");
+    let deadline = std::time::Instant::now() + TIME_MAX;
+    let mut total = page.total;
+    // Until the index is made, what is there already answers.
+    while total < 100 && std::time::Instant::now() < deadline {
+        std::thread::yield_now();
+        total = search(&engine, "word").total;
+    }
+    assert_eq!(total, 100);
+    check_clean(&engine);
+    delete(&engine, "docs://library/n7");
+    put_all(&engine, [document("n101", "", "word again")]);
+    assert_eq!(search(&engine, "word").total, 100);
+    check_clean(&engine);
+}
+
+#[test]
+fn an_index_that_was_deleted_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(fill(folder.path()));
+    fs::remove_dir_all(folder.path().join("full_text")).unwrap();
+    check_comes_back(folder.path());
+}
+
+#[test]
+fn an_index_that_is_damaged_is_made_anew() {
+    for damage in ["cut", "garbage", "missing", "meta"] {
+        let folder = tempfile::tempdir().unwrap();
+        drop(fill(folder.path()));
+        let index = folder.path().join("full_text");
+        for entry in fs::read_dir(&index).unwrap() {
+            let path = entry.unwrap().path();
+            let is_segment = path.extension().is_some_and(|extension| extension != "json")
+                && !path.file_name().unwrap().to_str().unwrap().starts_with('.');
+            let length = fs::metadata(&path).unwrap().len();
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            match damage {
+                "cut" if is_segment => file.set_len(length / 2).unwrap(),
+                "garbage" if is_segment => fs::write(&path, vec![0x5a; length as usize]).unwrap(),
+                "missing" if is_segment => fs::remove_file(&path).unwrap(),
+                "meta" if path.ends_with("meta.json") => fs::write(&path, "{").unwrap(),
+                _ => {}
+            }
+        }
+        check_comes_back(folder.path());
+    }
+}
+
+#[test]
+fn an_index_of_another_version_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(fill(folder.path()));
+    let meta = folder.path().join("full_text/meta.json");
+    let text = fs::read_to_string(&meta).unwrap();
+    assert!(text.contains("schema=1"), "{text}");
+    fs::write(&meta, text.replace("schema=1", "schema=0")).unwrap();
+    check_comes_back(folder.path());
+}
+
+#[test]
+fn a_store_without_full_text_catches_up_when_it_has_it_again() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(fill(folder.path()));
+    let without = Engine::open(folder.path(), &crate::common::options()).unwrap();
+    assert!(try_search(&without, "word").is_err());
+    put_all(&without, (0..100).map(|n| document(&format!("n{n}"), "", "word changed")));
+    delete(&without, "docs://library/n5");
+    put_all(&without, [document("n5", "", "word again")]);
+    drop(without);
+    check_comes_back(folder.path());
+}
+
+#[test]
+fn a_removed_space_is_not_found_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = fill(folder.path());
+    engine.remove_space("docs").unwrap();
+    let page = search(&engine, "word");
+    assert_eq!((page.total, page.hits.len()), (0, 0));
+    check_clean(&engine);
+}
+
+#[test]
+fn many_changes_of_one_resource_leave_the_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = library(folder.path(), &[]);
+    for round in 0..200 {
+        match round % 4 {
+            3 => drop(delete(&engine, "docs://library/n")),
+            _ => put_all(&engine, [document("n", "", &format!("word round{round}"))]),
+        }
+    }
+    let mutations = vec![
+        Mutation::Put(Box::new(document("n", "", "word first"))),
+        Mutation::Delete { uri: "docs://library/n".into() },
+        Mutation::Put(Box::new(document("n", "", "word last"))),
+    ];
+    engine.commit(mutations).unwrap();
+    assert_eq!(search(&engine, "word").total, 1);
+    assert_eq!(search(&engine, "last").total, 1);
+    check_clean(&engine);
+}

@@ -1,0 +1,105 @@
+//! An engine with full text, and short ways to ask it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pressmark_index::access::Access;
+use pressmark_index::engine::{Engine, EngineOptions};
+use pressmark_index::error::Error;
+use pressmark_index::full_text::extract::AsStored;
+use pressmark_index::full_text::{FullTextOptions, SearchPage, SearchRequest, SearchSort};
+use pressmark_index::mutation::Mutation;
+use pressmark_index::resource::{Address, Resource};
+use pressmark_index::space::SpaceSettings;
+
+use crate::common;
+
+/// No search of these tests comes near it.
+pub const TIME_MAX: Duration = Duration::from_secs(30);
+
+pub fn full_text_options() -> FullTextOptions {
+    FullTextOptions {
+        memory_bytes: 16 << 20,
+        threads: 1,
+        commit_interval: Duration::from_millis(20),
+        extract: Arc::new(AsStored),
+    }
+}
+
+pub fn options() -> EngineOptions {
+    EngineOptions { full_text: Some(full_text_options()), ..common::options() }
+}
+
+pub fn open(folder: &Path) -> Engine {
+    Engine::open(folder, &options()).unwrap()
+}
+
+/// An engine with a space `docs` and the documents of a table: name, title, text.
+pub fn library(folder: &Path, documents: &[(&str, &str, &str)]) -> Engine {
+    let engine = open(folder);
+    engine.put_space(SpaceSettings::new("docs", "docs://library/{name}")).unwrap();
+    put_all(&engine, documents.iter().map(|(name, title, text)| document(name, title, text)));
+    engine
+}
+
+pub fn document(name: &str, title: &str, text: &str) -> Resource {
+    let address = Address::Uri(format!("docs://library/{name}"));
+    let mut resource = Resource::text("docs", address, "text/plain", text);
+    resource.title = Some(title.to_owned()).filter(|title| !title.is_empty());
+    resource
+}
+
+pub fn put_all(engine: &Engine, resources: impl IntoIterator<Item = Resource>) {
+    let puts = resources.into_iter().map(|resource| Mutation::Put(Box::new(resource))).collect();
+    for result in engine.commit(puts).unwrap() {
+        result.unwrap();
+    }
+}
+
+/// A request for the first page of all there is, once the index has caught up.
+pub fn request<'a>(engine: &Engine, query: &'a str, access: &'a Access) -> SearchRequest<'a> {
+    SearchRequest {
+        query,
+        space: None,
+        variables: &[],
+        mime_type: None,
+        modified: None,
+        sort: SearchSort::Relevance,
+        limit: 50,
+        cursor: None,
+        snippet_bytes: 0,
+        after_sequence: Some(engine.log_range().newest),
+        time_max: TIME_MAX,
+        access,
+    }
+}
+
+pub fn try_search(engine: &Engine, query: &str) -> Result<SearchPage, Error> {
+    let access = Access::anonymous();
+    engine.search(&request(engine, query, &access))
+}
+
+pub fn search(engine: &Engine, query: &str) -> SearchPage {
+    try_search(engine, query).unwrap()
+}
+
+/// The last segments of the URIs that were found, in order.
+pub fn names(page: &SearchPage) -> Vec<&str> {
+    page.hits.iter().map(|hit| hit.uri.rsplit('/').next().unwrap()).collect()
+}
+
+/// All pages of a request, of `limit` hits each.
+pub fn pages(engine: &Engine, request: &SearchRequest<'_>, limit: usize) -> Vec<SearchPage> {
+    let mut pages: Vec<SearchPage> = Vec::new();
+    loop {
+        let cursor = pages.last().map(|page| page.next_cursor.clone());
+        let cursor = match cursor {
+            Some(None) => return pages,
+            Some(cursor) => cursor,
+            None => None,
+        };
+        let request = SearchRequest { limit, cursor: cursor.as_deref(), ..*request };
+        pages.push(engine.search(&request).unwrap());
+    }
+}

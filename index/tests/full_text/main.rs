@@ -1,0 +1,10 @@
+//! Full text: what is found, in which order, by whom, and that it stays true to the store.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod faults;
+mod filters;
+mod library;
+mod ranking;
