@@ -7,6 +7,8 @@
 
 pub mod extract;
 mod request;
+#[doc(hidden)]
+pub mod yardstick;
 
 mod analysis;
 mod query;

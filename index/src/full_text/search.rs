@@ -148,7 +148,7 @@ fn known_variables(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Vec<S
 }
 
 /// The languages of the texts, the most frequent first; without those of very few.
-fn languages(searcher: &Searcher, fields: &Fields) -> Result<Vec<Language>> {
+pub(super) fn languages(searcher: &Searcher, fields: &Fields) -> Result<Vec<Language>> {
     let mut counts = [0_u64; Language::COUNT as usize];
     for segment in searcher.segment_readers() {
         let index = segment.inverted_index(fields.language).map_err(read_failed)?;
