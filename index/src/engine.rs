@@ -237,8 +237,7 @@ impl Engine {
 
     /// How far the full-text index is; `None`: there is none.
     pub fn full_text_progress(&self) -> Option<FullTextProgress> {
-        let newest = self.log_range().newest;
-        self.shared.full_text.as_ref().map(|full_text| full_text.progress(newest))
+        self.shared.full_text_progress()
     }
 
     /// Has `hook` called with the newest sequence number after each batch that is published, on the writer's thread: it
@@ -450,11 +449,7 @@ impl Engine {
             cache_bytes: self.shared.store().cache_bytes(),
             hot_values: self.shared.hot.size(),
             completion: self.shared.completions.stats(),
-            full_text: self
-                .shared
-                .full_text
-                .as_ref()
-                .map(|full_text| full_text.stats(self.log_range().newest)),
+            full_text: self.shared.full_text_stats(),
         })
     }
 

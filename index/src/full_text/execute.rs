@@ -96,7 +96,7 @@ impl<'a> Execution<'a> {
         };
         let index = reader.inverted_index(self.fields.title_exact).map_err(read_failed)?;
         let postings = index.read_postings_from_terminfo(term, IndexRecordOption::Basic);
-        Ok(Gate::List(postings.map_err(io_failed)?))
+        Ok(Gate::List(Box::new(postings.map_err(io_failed)?)))
     }
 }
 
@@ -108,7 +108,7 @@ struct WordRow {
 
 /// Something that every hit has.
 enum Row {
-    Scored(Unit),
+    Scored(Box<Unit>),
     Plain(Gate),
 }
 
@@ -144,7 +144,11 @@ impl Row {
 }
 
 fn rows(required: Vec<Unit>, gates: Vec<Gate>) -> Vec<Row> {
-    required.into_iter().map(Row::Scored).chain(gates.into_iter().map(Row::Plain)).collect()
+    required
+        .into_iter()
+        .map(|unit| Row::Scored(Box::new(unit)))
+        .chain(gates.into_iter().map(Row::Plain))
+        .collect()
 }
 
 /// The first document from `target` on that is in all rows; rows must not be empty.
@@ -190,7 +194,7 @@ impl Segment<'_> {
         clock: &mut Clock,
     ) -> Result<()> {
         let count = u8::try_from(words.len()).unwrap_or(u8::MAX);
-        rows.extend(words.into_iter().map(|word| Row::Scored(word.typed)));
+        rows.extend(words.into_iter().map(|word| Row::Scored(Box::new(word.typed))));
         rows.sort_by_key(Row::cost);
         let mut target = 0;
         while target < self.reader.max_doc() && clock.step() {

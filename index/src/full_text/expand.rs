@@ -59,8 +59,14 @@ pub(super) fn beginning(
     Ok((bits, false))
 }
 
-/// Tokens with their terms in each segment, and in how many documents they are.
-type Similar = Vec<(String, Vec<Option<TermInfo>>, u64)>;
+/// A token that is spelled much like a word.
+pub(super) struct Similar {
+    pub(super) text: String,
+    /// Its term in each segment.
+    pub(super) terms: Vec<Option<TermInfo>>,
+    /// In how many documents it is.
+    pub(super) documents: u64,
+}
 
 /// The tokens that are spelled much like a word, the word itself not among them.
 pub(super) fn similar(
@@ -68,7 +74,7 @@ pub(super) fn similar(
     field: Field,
     typed: &str,
     clock: &mut Clock,
-) -> Result<Similar> {
+) -> Result<Vec<Similar>> {
     let chars = typed.chars().count();
     let typos = match chars {
         TWO_TYPOS_CHARS.. => 2,
@@ -77,7 +83,7 @@ pub(super) fn similar(
     };
     let query = FuzzyTermQuery::new(Term::from_field_text(field, typed), typos, true);
     let segments = searcher.segment_readers();
-    let mut found: HashMap<Vec<u8>, (Vec<Option<TermInfo>>, u64)> = HashMap::new();
+    let mut found: HashMap<String, Similar> = HashMap::new();
     for (ordinal, segment) in segments.iter().enumerate() {
         let index = segment.inverted_index(field).map_err(read_failed)?;
         let automaton = query.automaton().map_err(read_failed)?;
@@ -92,23 +98,23 @@ pub(super) fn similar(
         }
         let mut stream = search.into_stream().map_err(io_failed)?;
         while clock.look() && stream.advance() {
-            if stream.key() == typed.as_bytes() {
+            let Ok(text) = std::str::from_utf8(stream.key()) else { continue };
+            if text == typed {
                 continue;
             }
-            let entry = found
-                .entry(stream.key().to_vec())
-                .or_insert_with(|| (vec![None; segments.len()], 0));
-            entry.1 += u64::from(stream.value().doc_freq);
-            if let Some(term) = entry.0.get_mut(ordinal) {
+            let token = found.entry(text.to_owned()).or_insert_with(|| Similar {
+                text: text.to_owned(),
+                terms: vec![None; segments.len()],
+                documents: 0,
+            });
+            token.documents += u64::from(stream.value().doc_freq);
+            if let Some(term) = token.terms.get_mut(ordinal) {
                 *term = Some(stream.value().clone());
             }
         }
     }
-    let mut tokens: Vec<(Vec<u8>, (Vec<Option<TermInfo>>, u64))> = found.into_iter().collect();
-    tokens.sort_by(|(a, (_, a_count)), (b, (_, b_count))| b_count.cmp(a_count).then(a.cmp(b)));
+    let mut tokens: Vec<Similar> = found.into_values().collect();
+    tokens.sort_by(|a, b| b.documents.cmp(&a.documents).then_with(|| a.text.cmp(&b.text)));
     tokens.truncate(SIMILAR_TOKENS_MAX);
-    let readable = tokens.into_iter().filter_map(|(text, (terms, documents))| {
-        Some((String::from_utf8(text).ok()?, terms, documents))
-    });
-    Ok(readable.collect())
+    Ok(tokens)
 }

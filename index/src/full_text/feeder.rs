@@ -365,8 +365,8 @@ impl<'s> Session<'s> {
     }
 
     fn publish(&self) {
-        let share = self.reconcile.as_ref().map(|reconcile| reconcile.share(self.shared));
-        self.full_text.state.publish(self.committed, share);
+        let rebuilding = self.reconcile.as_ref().map(|reconcile| reconcile.progress(self.shared));
+        self.full_text.state.publish(self.committed, rebuilding);
     }
 
     fn sleep(&self) {

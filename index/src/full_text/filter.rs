@@ -19,7 +19,7 @@ use super::schema::{Fields, column, essence, path_term, value_term};
 use crate::access::Access;
 use crate::acl::AclTable;
 use crate::catalog::{Space, SpaceCatalog};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::resource_uri;
 use crate::store::value::AclId;
 
@@ -68,17 +68,7 @@ impl<'a> Filters<'a> {
         acls: &'a AclTable,
         (request, asked): (&SearchRequest<'a>, &Asked),
         fields: &Fields,
-    ) -> Result<Filters<'a>> {
-        if let Some(name) = request.space {
-            let known = catalog.by_name(name).filter(|_| request.access.sees_space(name));
-            if known.is_none() {
-                return Err(Error::new(
-                    ErrorKind::NotFound,
-                    format!("space `{name}`"),
-                    "there is no such space",
-                ));
-            }
-        }
+    ) -> Filters<'a> {
         let is_wanted = |name: &str| {
             request.access.sees_space(name) && request.space.is_none_or(|space| space == name)
         };
@@ -113,14 +103,14 @@ impl<'a> Filters<'a> {
             by_field.into_iter().map(|(_, values)| values).collect();
         let mime_type = request.mime_type.map(essence);
         values.extend(mime_type.map(|mime_type| vec![RawValue::Text(fields.mime_type, mime_type)]));
-        Ok(Filters {
+        Filters {
             spaces: if is_all { SpaceFilter::All } else { SpaceFilter::Of(rules) },
             values,
             excluded: raw(&asked.excluded_values),
             modified: request.modified,
             acls,
             access: request.access,
-        })
+        }
     }
 
     /// The filters of a segment.
@@ -311,7 +301,7 @@ impl Opener<'_> {
     fn list(&self, term: &Term) -> Result<Gate> {
         let index = self.segment.inverted_index(term.field()).map_err(read_failed)?;
         let postings = index.read_postings(term, IndexRecordOption::Basic).map_err(io_failed)?;
-        Ok(postings.map_or_else(Gate::nothing, Gate::List))
+        Ok(postings.map_or_else(Gate::nothing, |postings| Gate::List(Box::new(postings))))
     }
 }
 

@@ -113,7 +113,7 @@ impl<'s> Planner<'s> {
             let mut similar = PlannedUnit::default();
             for place in &word.expression.places {
                 let found = expand::similar(self.searcher, self.fields.of(*place), typed, clock)?;
-                for (text, terms, documents) in found {
+                for expand::Similar { text, terms, documents } in found {
                     let weight = self.weigh(*place, documents, expand::SIMILAR_WEIGHT);
                     similar.lists.push(PlannedList { place: *place, terms, weight });
                     all.push((word.clause, text));

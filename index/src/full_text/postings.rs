@@ -285,7 +285,7 @@ impl Unit {
 
 /// Documents that a filter lets through.
 pub(super) enum Gate {
-    List(SegmentPostings),
+    List(Box<SegmentPostings>),
     Bits(Bits),
     Any(Vec<Gate>),
     All(Vec<Gate>),

@@ -10,6 +10,7 @@ use tantivy::{DocSet, Searcher, TERMINATED};
 use super::commit::failed;
 use super::feeder::Session;
 use super::schema::{Fields, column};
+use super::state::Rebuilding;
 use crate::error::{Error, Result};
 use crate::shared::Shared;
 use crate::store::codec::Reader;
@@ -51,11 +52,10 @@ impl Reconcile {
         Reconcile { until, searcher, after: Vec::new(), looked_at: 0 }
     }
 
-    /// Which share of the resources was looked at.
-    pub(super) fn share(&self, shared: &Shared) -> f32 {
+    pub(super) fn progress(&self, shared: &Shared) -> Rebuilding {
         let catalog = shared.catalog();
         let all: u64 = catalog.everything().map(|space| space.resource_count()).sum();
-        share(self.looked_at, all)
+        Rebuilding { until: self.until, share: share(self.looked_at, all) }
     }
 
     /// Looks at the next resources; false: those were the last.

@@ -16,7 +16,9 @@ use super::plan::{Plan, Planner, io_failed, read_failed};
 use super::postings::Clock;
 use super::query::{KnownFields, parse};
 use super::rank::{Ranked, Top};
-use super::request::{HITS_MAX, SearchNote, SearchPage, SearchRequest};
+use super::request::{
+    FullTextProgress, FullTextStats, HITS_MAX, SearchNote, SearchPage, SearchRequest,
+};
 use super::schema::Fields;
 use super::snippet::Wanted as WantedWords;
 use crate::catalog::SpaceCatalog;
@@ -32,6 +34,16 @@ const RARE_LANGUAGE: u64 = 200;
 const TIME_MAX: Duration = Duration::from_secs(60);
 
 impl Shared {
+    pub(crate) fn full_text_progress(&self) -> Option<FullTextProgress> {
+        let newest = self.log_range().newest;
+        self.full_text.as_ref().map(|full_text| full_text.progress(newest))
+    }
+
+    pub(crate) fn full_text_stats(&self) -> Option<FullTextStats> {
+        let newest = self.log_range().newest;
+        self.full_text.as_ref().map(|full_text| full_text.stats(newest))
+    }
+
     pub(crate) fn search(
         &self,
         secret: &[u8; SECRET_BYTES],
@@ -80,11 +92,15 @@ fn search(
     if let Some(share) = progress.rebuilding {
         page.notes.push(SearchNote::IndexIncomplete { share });
     }
+    let catalog = shared.catalog();
+    check_space(&catalog, request)?;
     let Some(searcher) = full_text.searcher(position.as_ref()) else {
         // The index is not open yet.
+        if page.notes.is_empty() {
+            page.notes.push(SearchNote::IndexIncomplete { share: 0.0 });
+        }
         return Ok(page);
     };
-    let catalog = shared.catalog();
     let variables = known_variables(&catalog, request);
     let languages = languages(&searcher, &full_text.fields)?;
     let known = KnownFields { variables: &variables, languages: &languages };
@@ -93,7 +109,7 @@ fn search(
         page.notes.push(SearchNote::QueryCut { bytes: cut.bytes, words: cut.words });
     }
     let asked = Asked::new(request.query, &query);
-    let filters = Filters::new(&catalog, &shared.acls, (request, &asked), &full_text.fields)?;
+    let filters = Filters::new(&catalog, &shared.acls, (request, &asked), &full_text.fields);
     if asked.has_no_words() {
         page.notes.push(SearchNote::NoWords);
         page.total_is_exact = true;
@@ -129,6 +145,18 @@ fn search(
     let index = (&searcher, &full_text.fields);
     page.hits = page::hits(shared, index, request, &search.wanted_words, hits)?;
     Ok(page)
+}
+
+fn check_space(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Result<()> {
+    let Some(name) = request.space else { return Ok(()) };
+    match catalog.by_name(name).filter(|_| request.access.sees_space(name)) {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            ErrorKind::NotFound,
+            format!("space `{name}`"),
+            "there is no such space",
+        )),
+    }
 }
 
 /// The variables that may be named: those of the spaces that the caller sees.

@@ -7,6 +7,15 @@ use parking_lot::{Condvar, Mutex};
 
 use super::request::FullTextProgress;
 
+/// All resources are looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rebuilding {
+    /// Resources that were changed later come from the change log; the others are there when all were looked at.
+    pub(super) until: u64,
+    /// The share of the resources, 0 to 1, that were looked at.
+    pub(super) share: f32,
+}
+
 /// What the feeder publishes, and what it waits for.
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -22,7 +31,7 @@ pub(super) struct State {
 #[derive(Debug, Default)]
 struct Inner {
     through: u64,
-    rebuilding: Option<f32>,
+    rebuilding: Option<Rebuilding>,
     failure: Option<String>,
     is_woken: bool,
     is_closing: bool,
@@ -46,9 +55,9 @@ impl State {
     pub(super) fn progress(&self, newest: u64) -> FullTextProgress {
         let inner = self.inner.lock();
         FullTextProgress {
-            indexed_through: inner.through,
+            indexed_through: if inner.rebuilding.is_none() { inner.through } else { 0 },
             newest: newest.max(inner.through),
-            rebuilding: inner.rebuilding,
+            rebuilding: inner.rebuilding.map(|rebuilding| rebuilding.share),
             failure: inner.failure.clone(),
         }
     }
@@ -56,12 +65,12 @@ impl State {
     /// Waits until changes up to `sequence` can be found; false: not by `deadline`.
     pub(super) fn wait_through(&self, sequence: u64, deadline: Instant) -> bool {
         let mut inner = self.inner.lock();
-        while inner.through < sequence && !inner.is_closing {
+        while !inner.has(sequence) && !inner.is_closing {
             if self.advanced.wait_until(&mut inner, deadline).timed_out() {
                 break;
             }
         }
-        inner.through >= sequence
+        inner.has(sequence)
     }
 
     /// Waits until the index is made and holds all changes up to `sequence`; false: not by `deadline`.
@@ -112,7 +121,7 @@ impl State {
     }
 
     /// More can be found.
-    pub(super) fn publish(&self, through: u64, rebuilding: Option<f32>) {
+    pub(super) fn publish(&self, through: u64, rebuilding: Option<Rebuilding>) {
         let mut inner = self.inner.lock();
         inner.through = through;
         inner.rebuilding = rebuilding;
@@ -124,7 +133,7 @@ impl State {
     pub(super) fn reset(&self) {
         let mut inner = self.inner.lock();
         inner.through = 0;
-        inner.rebuilding = Some(0.0);
+        inner.rebuilding = Some(Rebuilding { until: u64::MAX, share: 0.0 });
     }
 
     pub(super) fn note_failure(&self, failure: String) {
@@ -153,5 +162,13 @@ impl State {
                 break;
             }
         }
+    }
+}
+
+impl Inner {
+    /// Whether a change can be found.
+    fn has(&self, sequence: u64) -> bool {
+        self.through >= sequence
+            && self.rebuilding.is_none_or(|rebuilding| sequence > rebuilding.until)
     }
 }

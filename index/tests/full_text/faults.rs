@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use pressmark_index::engine::Engine;
+use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::mutation::Mutation;
 
-use crate::common::{check_clean, delete};
+use crate::common::child::{Disk, check_success, child, fail};
+use crate::common::{check_clean, delete, read_text};
 use crate::library::*;
 
 fn fill(folder: &Path) -> Engine {
@@ -21,14 +23,7 @@ fn fill(folder: &Path) -> Engine {
 fn check_comes_back(folder: &Path) {
     let engine = open(folder);
     let page = search(&engine, "word");
-    let deadline = std::time::Instant::now() + TIME_MAX;
-    let mut total = page.total;
-    // Until the index is made, what is there already answers.
-    while total < 100 && std::time::Instant::now() < deadline {
-        std::thread::yield_now();
-        total = search(&engine, "word").total;
-    }
-    assert_eq!(total, 100);
+    assert_eq!((page.total, page.notes), (100, Vec::new()));
     check_clean(&engine);
     delete(&engine, "docs://library/n7");
     put_all(&engine, [document("n101", "", "word again")]);
@@ -93,6 +88,32 @@ fn a_store_without_full_text_catches_up_when_it_has_it_again() {
 }
 
 #[test]
+fn a_log_that_does_not_reach_back_is_made_up_for() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(fill(folder.path()));
+    let forgetful =
+        EngineOptions { change_log_retention: Duration::ZERO, ..crate::common::options() };
+    for round in 0..3 {
+        // The first commit of an engine looks for what is too old.
+        let without = Engine::open(folder.path(), &forgetful).unwrap();
+        put_all(
+            &without,
+            (0..30).map(|n| document(&format!("n{n}"), "", &format!("word r{round}"))),
+        );
+        delete(&without, &format!("docs://library/n9{round}"));
+        put_all(&without, [document(&format!("new{round}"), "", "word")]);
+    }
+    assert!(Engine::open(folder.path(), &forgetful).unwrap().log_range().oldest > 100);
+    let engine = open(folder.path());
+    assert_eq!(search(&engine, "r2").total, 30);
+    assert_eq!((search(&engine, "r1").total, search(&engine, "w91").total), (0, 0));
+    assert_eq!(engine.stats().unwrap().full_text.unwrap().discarded, 0);
+    check_clean(&engine);
+    drop(engine);
+    check_comes_back(folder.path());
+}
+
+#[test]
 fn a_removed_space_is_not_found_any_more() {
     let folder = tempfile::tempdir().unwrap();
     let engine = fill(folder.path());
@@ -121,4 +142,49 @@ fn many_changes_of_one_resource_leave_the_last() {
     assert_eq!(search(&engine, "word").total, 1);
     assert_eq!(search(&engine, "last").total, 1);
     check_clean(&engine);
+}
+
+const ENOSPC: i32 = 28;
+const EIO: i32 = 5;
+
+#[test]
+fn child_whose_index_cannot_be_written() {
+    let Some(folder) = crate::common::child::folder() else { return };
+    let engine = library(&folder, &[("before", "", "word")]);
+    assert_eq!(search(&engine, "word").total, 1);
+    for (kind, error) in [("fail-write", ENOSPC), ("fail-sync", EIO), ("fail-write", EIO)] {
+        fail(kind, Some(error));
+        let name = format!("{kind}{error}");
+        put_all(&engine, [document(&name, "", "word")]);
+        let uri = format!("docs://library/{name}");
+        assert_eq!(read_text(&engine, &uri), "word");
+        assert!(engine.health().writable);
+        let deadline = Instant::now() + TIME_MAX;
+        while engine.full_text_progress().unwrap().failure.is_none() {
+            assert!(Instant::now() < deadline, "{:?}", engine.full_text_progress());
+            std::thread::yield_now();
+        }
+        // What was found before still is, and the page says that it is behind.
+        let access = pressmark_index::access::Access::anonymous();
+        let request = request(&engine, "word", &access);
+        let request = pressmark_index::full_text::SearchRequest {
+            time_max: Duration::from_millis(200),
+            ..request
+        };
+        let page = engine.search(&request).unwrap();
+        assert!(page.total >= 1, "{page:?}");
+        assert!(page.notes.contains(&pressmark_index::full_text::SearchNote::StillBehind));
+        fail(kind, None);
+        assert!(search(&engine, "word").hits.iter().any(|hit| hit.uri == uri));
+        check_clean(&engine);
+        assert_eq!(engine.full_text_progress().unwrap().failure, None);
+    }
+}
+
+#[test]
+fn an_index_that_cannot_be_written_stops_nobody() {
+    let (disk, folder) = (Disk::new(), tempfile::tempdir().unwrap());
+    let mut command = child("faults::child_whose_index_cannot_be_written", folder.path());
+    disk.attach(&mut command, &folder.path().join("full_text"));
+    check_success(&command.output().unwrap());
 }

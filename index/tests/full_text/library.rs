@@ -16,9 +16,9 @@ use pressmark_index::space::SpaceSettings;
 use crate::common;
 
 /// No search of these tests comes near it.
-pub const TIME_MAX: Duration = Duration::from_secs(30);
+pub(crate) const TIME_MAX: Duration = Duration::from_secs(30);
 
-pub fn full_text_options() -> FullTextOptions {
+pub(crate) fn full_text_options() -> FullTextOptions {
     FullTextOptions {
         memory_bytes: 16 << 20,
         threads: 1,
@@ -27,30 +27,30 @@ pub fn full_text_options() -> FullTextOptions {
     }
 }
 
-pub fn options() -> EngineOptions {
+pub(crate) fn options() -> EngineOptions {
     EngineOptions { full_text: Some(full_text_options()), ..common::options() }
 }
 
-pub fn open(folder: &Path) -> Engine {
+pub(crate) fn open(folder: &Path) -> Engine {
     Engine::open(folder, &options()).unwrap()
 }
 
 /// An engine with a space `docs` and the documents of a table: name, title, text.
-pub fn library(folder: &Path, documents: &[(&str, &str, &str)]) -> Engine {
+pub(crate) fn library(folder: &Path, documents: &[(&str, &str, &str)]) -> Engine {
     let engine = open(folder);
     engine.put_space(SpaceSettings::new("docs", "docs://library/{name}")).unwrap();
     put_all(&engine, documents.iter().map(|(name, title, text)| document(name, title, text)));
     engine
 }
 
-pub fn document(name: &str, title: &str, text: &str) -> Resource {
+pub(crate) fn document(name: &str, title: &str, text: &str) -> Resource {
     let address = Address::Uri(format!("docs://library/{name}"));
     let mut resource = Resource::text("docs", address, "text/plain", text);
     resource.title = Some(title.to_owned()).filter(|title| !title.is_empty());
     resource
 }
 
-pub fn put_all(engine: &Engine, resources: impl IntoIterator<Item = Resource>) {
+pub(crate) fn put_all(engine: &Engine, resources: impl IntoIterator<Item = Resource>) {
     let puts = resources.into_iter().map(|resource| Mutation::Put(Box::new(resource))).collect();
     for result in engine.commit(puts).unwrap() {
         result.unwrap();
@@ -58,7 +58,11 @@ pub fn put_all(engine: &Engine, resources: impl IntoIterator<Item = Resource>) {
 }
 
 /// A request for the first page of all there is, once the index has caught up.
-pub fn request<'a>(engine: &Engine, query: &'a str, access: &'a Access) -> SearchRequest<'a> {
+pub(crate) fn request<'a>(
+    engine: &Engine,
+    query: &'a str,
+    access: &'a Access,
+) -> SearchRequest<'a> {
     SearchRequest {
         query,
         space: None,
@@ -75,22 +79,22 @@ pub fn request<'a>(engine: &Engine, query: &'a str, access: &'a Access) -> Searc
     }
 }
 
-pub fn try_search(engine: &Engine, query: &str) -> Result<SearchPage, Error> {
+pub(crate) fn try_search(engine: &Engine, query: &str) -> Result<SearchPage, Error> {
     let access = Access::anonymous();
     engine.search(&request(engine, query, &access))
 }
 
-pub fn search(engine: &Engine, query: &str) -> SearchPage {
+pub(crate) fn search(engine: &Engine, query: &str) -> SearchPage {
     try_search(engine, query).unwrap()
 }
 
 /// The last segments of the URIs that were found, in order.
-pub fn names(page: &SearchPage) -> Vec<&str> {
+pub(crate) fn names(page: &SearchPage) -> Vec<&str> {
     page.hits.iter().map(|hit| hit.uri.rsplit('/').next().unwrap()).collect()
 }
 
 /// All pages of a request, of `limit` hits each.
-pub fn pages(engine: &Engine, request: &SearchRequest<'_>, limit: usize) -> Vec<SearchPage> {
+pub(crate) fn pages(engine: &Engine, request: &SearchRequest<'_>, limit: usize) -> Vec<SearchPage> {
     let mut pages: Vec<SearchPage> = Vec::new();
     loop {
         let cursor = pages.last().map(|page| page.next_cursor.clone());

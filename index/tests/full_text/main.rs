@@ -6,5 +6,7 @@ mod common;
 
 mod faults;
 mod filters;
+mod kills;
+mod language;
 mod library;
 mod ranking;

@@ -4,6 +4,8 @@ use std::ops::RangeInclusive;
 
 use unicode_normalization::char::is_combining_mark;
 
+use super::table;
+
 /// What an ASCII byte is; everything from 0x80 on is decoded and asked of [`role`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ascii {
@@ -113,14 +115,13 @@ pub(super) fn invisible(character: char) -> bool {
 
 /// What a character is.
 pub(super) fn role(character: char) -> Role {
-    if character.is_ascii() {
-        return if character.is_ascii_alphanumeric() { Role::Word } else { Role::Between };
-    }
     match u32::from(character) {
-        0xc0..=0x24f | 0x370..=0x481 if character.is_alphabetic() => return Role::Word,
-        0x4e00..=0x9fff | 0xac00..=0xd7a3 => return Role::Gram,
-        _ => {}
+        0x4e00..=0x9fff | 0xac00..=0xd7a3 => Role::Gram,
+        _ => table::kept(character).map_or_else(|| role_anew(character), |kept| kept.role),
     }
+}
+
+pub(super) fn role_anew(character: char) -> Role {
     if invisible(character) {
         return Role::Invisible;
     }

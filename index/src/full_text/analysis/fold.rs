@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{compose, is_combining_mark};
 
 use super::characters::invisible;
+use super::table::{self, Entry};
 use crate::completion::fold::fold_char_dropping;
 
 /// Marks of scripts whose marks are kept, that are dropped all the same.
@@ -48,7 +49,8 @@ fn keeps_marks(code: u32) -> bool {
 
 fn dropped(character: char) -> bool {
     let code = u32::from(character);
-    is_combining_mark(character) && (!keeps_marks(code) || dropped_of_kept_script(code))
+    let mark = is_combining_mark(character) && (!keeps_marks(code) || dropped_of_kept_script(code));
+    mark || invisible(character)
 }
 
 /// The value of a digit in whatever script, General_Category Nd, for the scripts that are in everyday use.
@@ -85,20 +87,19 @@ fn spelled_plainly(lower: char) -> Option<&'static str> {
 /// Appends the folded form of one character; what is neither letter, digit nor mark is left out, and what is invisible.
 pub(super) fn fold_char(character: char, folded: &mut String) {
     match u32::from(character) {
-        0x30..=0x39 | 0x41..=0x5a | 0x61..=0x7a => {
-            return folded.push(character.to_ascii_lowercase());
-        }
-        // What folds to itself: Han, Hangul syllables, small Cyrillic letters.
-        0x4e00..=0x9fff | 0xac00..=0xd7a3 | 0x430..=0x438 | 0x43a..=0x44f => {
-            return folded.push(character);
-        }
-        _ => {}
+        // What folds to itself: Han, Hangul syllables.
+        0x4e00..=0x9fff | 0xac00..=0xd7a3 => folded.push(character),
+        _ => match table::kept(character).and_then(Entry::folded) {
+            Some(kept) => folded.push_str(kept),
+            None => fold_char_anew(character, folded),
+        },
     }
+}
+
+/// As [`fold_char`], by Unicode's tables.
+pub(super) fn fold_char_anew(character: char, folded: &mut String) {
     if let Some(digit) = digit(character) {
         return folded.push(digit);
-    }
-    if invisible(character) {
-        return;
     }
     let from = folded.len();
     fold_char_dropping(character, dropped, folded);
@@ -199,6 +200,7 @@ mod tests {
             ("ที่นี่", "ทีนี"),
             ("مُحَمَّد", "محمد"),
             ("محمـــد", "محمد"),
+            ("\u{fe71}", ""),
             ("أحمد", "احمد"),
             ("کتابی", "كتابي"),
             ("שָׁלוֹם", "שלום"),

@@ -1,64 +1,59 @@
-//! The languages whose words are stemmed, by the names that declarations and the detection give them.
+//! The languages whose words are stemmed, by the codes that declarations and the detection give them.
 
 use frostem::{Algorithm, Stemmer};
-use whatlang::Lang;
 
 /// A language that there is a stemmer for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Language(u8);
 
 struct Known {
-    /// ISO 639-1 code, or 639-2 where there is none; other codes that declarations use.
+    /// ISO 639-1 code, or 639-2 where there is none; other codes that are used for it, and for languages so near that the
+    /// stemmer serves them.
     codes: &'static [&'static str],
     stemmer: Algorithm,
-    detected: Option<Lang>,
 }
 
-const fn known(
-    codes: &'static [&'static str],
-    stemmer: Algorithm,
-    detected: Option<Lang>,
-) -> Known {
-    Known { codes, stemmer, detected }
+const fn known(codes: &'static [&'static str], stemmer: Algorithm) -> Known {
+    Known { codes, stemmer }
 }
 
 /// The order is part of what is stored (see [`Language::number`]): new languages go to the end.
 const LANGUAGES: [Known; 35] = [
-    known(&["en", "eng"], Algorithm::English, Some(Lang::Eng)),
-    known(&["ar", "ara"], Algorithm::Arabic, Some(Lang::Ara)),
-    known(&["hy", "hye", "arm"], Algorithm::Armenian, Some(Lang::Hye)),
-    known(&["eu", "eus", "baq"], Algorithm::Basque, None),
-    known(&["ca", "cat"], Algorithm::Catalan, Some(Lang::Cat)),
-    known(&["cs", "ces", "cze"], Algorithm::Czech, Some(Lang::Ces)),
-    known(&["da", "dan"], Algorithm::Danish, Some(Lang::Dan)),
-    known(&["nl", "nld", "dut"], Algorithm::Dutch, Some(Lang::Nld)),
-    known(&["eo", "epo"], Algorithm::Esperanto, Some(Lang::Epo)),
-    known(&["et", "est"], Algorithm::Estonian, Some(Lang::Est)),
-    known(&["fi", "fin"], Algorithm::Finnish, Some(Lang::Fin)),
-    known(&["fr", "fra", "fre"], Algorithm::French, Some(Lang::Fra)),
-    known(&["de", "deu", "ger"], Algorithm::German, Some(Lang::Deu)),
-    known(&["el", "ell", "gre"], Algorithm::Greek, Some(Lang::Ell)),
-    known(&["hi", "hin"], Algorithm::Hindi, Some(Lang::Hin)),
-    known(&["hu", "hun"], Algorithm::Hungarian, Some(Lang::Hun)),
-    known(&["id", "ind", "in", "ms"], Algorithm::Indonesian, Some(Lang::Ind)),
-    known(&["ga", "gle"], Algorithm::Irish, None),
-    known(&["it", "ita"], Algorithm::Italian, Some(Lang::Ita)),
-    known(&["lt", "lit"], Algorithm::Lithuanian, Some(Lang::Lit)),
-    known(&["ne", "nep"], Algorithm::Nepali, Some(Lang::Nep)),
-    known(&["no", "nor", "nb", "nob", "nn", "nno"], Algorithm::Norwegian, Some(Lang::Nob)),
-    known(&["fa", "fas", "per"], Algorithm::Persian, Some(Lang::Pes)),
-    known(&["pl", "pol"], Algorithm::Polish, Some(Lang::Pol)),
-    known(&["pt", "por"], Algorithm::Portuguese, Some(Lang::Por)),
-    known(&["ro", "ron", "rum", "mo"], Algorithm::Romanian, Some(Lang::Ron)),
-    known(&["ru", "rus"], Algorithm::Russian, Some(Lang::Rus)),
-    known(&["sr", "srp", "hr", "hrv", "bs"], Algorithm::Serbian, Some(Lang::Srp)),
-    known(&["st", "sot"], Algorithm::Sesotho, None),
-    known(&["es", "spa"], Algorithm::Spanish, Some(Lang::Spa)),
-    known(&["sv", "swe"], Algorithm::Swedish, Some(Lang::Swe)),
-    known(&["ta", "tam"], Algorithm::Tamil, Some(Lang::Tam)),
-    known(&["tr", "tur"], Algorithm::Turkish, Some(Lang::Tur)),
-    known(&["uk", "ukr"], Algorithm::Ukrainian, Some(Lang::Ukr)),
-    known(&["yi", "yid"], Algorithm::Yiddish, Some(Lang::Yid)),
+    known(&["en", "eng"], Algorithm::English),
+    known(&["ar", "ara"], Algorithm::Arabic),
+    known(&["hy", "hye", "arm"], Algorithm::Armenian),
+    known(&["eu", "eus", "baq"], Algorithm::Basque),
+    known(&["ca", "cat"], Algorithm::Catalan),
+    known(&["cs", "ces", "cze"], Algorithm::Czech),
+    known(&["da", "dan"], Algorithm::Danish),
+    known(&["nl", "nld", "dut"], Algorithm::Dutch),
+    known(&["eo", "epo"], Algorithm::Esperanto),
+    known(&["et", "est"], Algorithm::Estonian),
+    known(&["fi", "fin"], Algorithm::Finnish),
+    known(&["fr", "fra", "fre"], Algorithm::French),
+    known(&["de", "deu", "ger"], Algorithm::German),
+    known(&["el", "ell", "gre"], Algorithm::Greek),
+    known(&["hi", "hin"], Algorithm::Hindi),
+    known(&["hu", "hun"], Algorithm::Hungarian),
+    known(&["id", "ind", "in", "ms"], Algorithm::Indonesian),
+    known(&["ga", "gle"], Algorithm::Irish),
+    known(&["it", "ita"], Algorithm::Italian),
+    known(&["lt", "lit"], Algorithm::Lithuanian),
+    known(&["ne", "nep"], Algorithm::Nepali),
+    known(&["no", "nor", "nb", "nob", "nn", "nno"], Algorithm::Norwegian),
+    known(&["fa", "fas", "per", "pes"], Algorithm::Persian),
+    known(&["pl", "pol"], Algorithm::Polish),
+    known(&["pt", "por"], Algorithm::Portuguese),
+    known(&["ro", "ron", "rum", "mo"], Algorithm::Romanian),
+    known(&["ru", "rus"], Algorithm::Russian),
+    known(&["sr", "srp", "hr", "hrv", "bs"], Algorithm::Serbian),
+    known(&["st", "sot"], Algorithm::Sesotho),
+    known(&["es", "spa"], Algorithm::Spanish),
+    known(&["sv", "swe"], Algorithm::Swedish),
+    known(&["ta", "tam"], Algorithm::Tamil),
+    known(&["tr", "tur"], Algorithm::Turkish),
+    known(&["uk", "ukr"], Algorithm::Ukrainian),
+    known(&["yi", "yid"], Algorithm::Yiddish),
 ];
 
 impl Language {
@@ -68,16 +63,9 @@ impl Language {
     /// The language of a BCP 47 tag (`de`, `pt-BR`, `zh_Hans`); `None` where there is no stemmer for it.
     pub(crate) fn of_tag(tag: &str) -> Option<Self> {
         let code = tag.trim().split(['-', '_']).next()?;
-        Self::position(|known| known.codes.iter().any(|known| known.eq_ignore_ascii_case(code)))
-    }
-
-    pub(super) fn of_detected(detected: Lang) -> Option<Self> {
-        Self::position(|known| known.detected == Some(detected))
-    }
-
-    fn position(is_it: impl Fn(&Known) -> bool) -> Option<Self> {
-        let at = LANGUAGES.iter().position(is_it)?;
-        u8::try_from(at).ok().map(Self)
+        let named =
+            |known: &Known| known.codes.iter().any(|known| known.eq_ignore_ascii_case(code));
+        u8::try_from(LANGUAGES.iter().position(named)?).ok().map(Self)
     }
 
     fn known(self) -> Option<&'static Known> {

@@ -25,6 +25,7 @@ mod language;
 mod parts;
 mod scan;
 mod stem;
+mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tokenizer;
@@ -125,20 +126,31 @@ pub(crate) fn stems(word: &str, languages: &[Language]) -> Vec<String> {
     found
 }
 
-/// A text folded as words are, without what stands between them: what a whole title or a value is compared by.
+/// A text folded as words are, without what stands between them: what a whole title is compared by.
 pub(crate) fn fold_whole(text: &str) -> String {
     let mut folded = String::new();
-    analyse(text, None, &mut |token| {
-        let word = token.kind == TokenKind::Word;
-        let character = token.kind == TokenKind::Gram && token.text.chars().nth(1).is_none();
-        if word || character {
-            if word && !folded.is_empty() {
+    let mut last_word = 0;
+    analyse(text, None, &mut |token| match token.kind {
+        TokenKind::Word => {
+            if !folded.is_empty() {
                 folded.push(' ');
             }
+            last_word = folded.len();
             folded.push_str(token.text);
         }
+        TokenKind::Whole if signed(token.text) => {
+            folded.truncate(last_word);
+            folded.push_str(token.text);
+        }
+        TokenKind::Gram if token.text.chars().nth(1).is_none() => folded.push_str(token.text),
+        TokenKind::Gram | TokenKind::Whole | TokenKind::Part | TokenKind::Stem => {}
     });
     folded
+}
+
+/// Whether a whole is one word with a sign: `c++`, `c#`, `.net`.
+pub(crate) fn signed(whole: &str) -> bool {
+    whole.starts_with('.') || whole.ends_with(['+', '#'])
 }
 
 /// What stands between two words that follow each other in a query.

@@ -5,17 +5,19 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::characters::{Joiner, Role, joiner, role};
+use super::table;
 
 /// Words with more parts, or with more edges between letters and digits, are taken whole only: they are keys and
 /// digests, whose parts nobody asks for.
-const PARTS_MAX: usize = 8;
+pub(super) const PARTS_MAX: usize = 16;
 const DIGIT_EDGES_MAX: usize = 3;
 
 /// The parts of a word, as byte ranges of the text.
 pub(super) type Parts = SmallVec<[Range<usize>; PARTS_MAX]>;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Letter {
+/// What a letter is to the edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Letter {
     Lower,
     Upper,
     Digit,
@@ -24,6 +26,10 @@ enum Letter {
 }
 
 fn letter(character: char) -> Letter {
+    table::kept(character).map_or_else(|| letter_anew(character), |kept| kept.letter)
+}
+
+pub(super) fn letter_anew(character: char) -> Letter {
     if character.is_numeric() {
         Letter::Digit
     } else if character.is_uppercase() {
@@ -107,7 +113,11 @@ mod tests {
             ("e\u{301}coleNormale", "e\u{301}cole Normale"),
             ("ПриветМир", "Привет Мир"),
             ("a1b2c3d4", ""),
-            ("aBcDeFgHiJkLmNoPqRs", ""),
+            (
+                "testShouldReturnNothingWhenTheUserIsGone",
+                "test Should Return Nothing When The User Is Gone",
+            ),
+            ("aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgHiJ", ""),
         ] {
             let found: Vec<&str> = parts(word, 0).into_iter().map(|part| &word[part]).collect();
             assert_eq!(found.join(" "), wanted, "{word}");

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::characters::{ASCII, Ascii, Joiner, Role, joiner, regional_indicator, role};
 use super::grams::{self, Unit};
-use super::parts::{Parts, parts};
+use super::parts::{PARTS_MAX, Parts, parts};
 use super::stem::Stems;
 use super::{TOKEN_BYTES_MAX, Token, TokenKind, beginning, fold};
 
@@ -18,6 +18,7 @@ const CONTRACTED_MAX: usize = 2;
 pub(super) struct Buffers {
     folded: String,
     whole: String,
+    part: String,
 }
 
 /// A run of letters and digits, bytes of the text.
@@ -28,6 +29,7 @@ struct Run {
     /// Only ASCII letters or only ASCII digits, without an edge.
     plain: bool,
     digits: bool,
+    contracted: bool,
 }
 
 /// A part whose position the words have not reached yet.
@@ -45,7 +47,7 @@ pub(super) struct Pass<'t, 'b> {
     buffers: &'b mut Buffers,
     each: &'b mut dyn FnMut(Token<'_>),
     position: u32,
-    pending: SmallVec<[Pending; 16]>,
+    pending: SmallVec<[Pending; PARTS_MAX]>,
 }
 
 impl<'t, 'b> Pass<'t, 'b> {
@@ -101,7 +103,9 @@ impl<'t, 'b> Pass<'t, 'b> {
                 Ascii::Digit => digit = true,
                 Ascii::Between => break,
                 Ascii::Beyond => match self.run_beyond_ascii(at) {
-                    Some(end) => return Run { start, end, plain: false, digits: false },
+                    Some(end) => {
+                        return Run { start, end, plain: false, digits: false, contracted: false };
+                    }
                     None => break,
                 },
             }
@@ -109,7 +113,7 @@ impl<'t, 'b> Pass<'t, 'b> {
         }
         let letters = lower || upper || first == Ascii::Upper;
         let plain = !(lower && upper) && !(digit && letters);
-        Run { start, end: at, plain, digits: digit && !letters }
+        Run { start, end: at, plain, digits: digit && !letters, contracted: false }
     }
 
     /// Where the run ends that goes on with the character at `at`; `None` when it does not go on.
@@ -142,13 +146,18 @@ impl<'t, 'b> Pass<'t, 'b> {
         let short = letters.chars().nth(CONTRACTED_MAX).is_none()
             && letters.chars().all(char::is_alphabetic);
         if short && !run.digits && self.joined(tail.end).is_none() {
-            return Run { start, end: tail.end, plain: false, digits: false };
+            return Run { start, end: tail.end, plain: false, digits: false, contracted: true };
         }
         run
     }
 
     /// One word, or several that are joined; returns where to go on.
     fn words(&mut self, start: usize) -> usize {
+        let first = self.run_at(start);
+        if first.plain && self.alone(first) {
+            self.leaf(first);
+            return first.end;
+        }
         let first = self.word_at(start);
         let mut runs: SmallVec<[Run; JOINED_MAX]> = SmallVec::new();
         runs.push(first);
@@ -183,6 +192,22 @@ impl<'t, 'b> Pass<'t, 'b> {
         end
     }
 
+    /// Whether nothing around a word can belong to it: what most words show at the first look.
+    fn alone(&self, run: Run) -> bool {
+        let bytes = self.text.as_bytes();
+        let before = run.start.checked_sub(1).and_then(|at| bytes.get(at));
+        let behind = bytes.get(run.end);
+        let next = bytes.get(run.end + 1);
+        before != Some(&b'.')
+            && behind.is_none_or(|byte| match byte {
+                b'-' | b'_' | b'\'' | b',' | b'.' => {
+                    next.is_none_or(|next| class(*next) == Ascii::Between)
+                }
+                b'+' | b'#' => false,
+                byte => byte.is_ascii(),
+            })
+    }
+
     fn single(&self, run: Run) -> bool {
         let mut characters = self.text.get(run.start..run.end).unwrap_or_default().chars();
         characters.next().is_some_and(char::is_alphabetic) && characters.next().is_none()
@@ -208,7 +233,6 @@ impl<'t, 'b> Pass<'t, 'b> {
         let parts = if run.plain { Parts::new() } else { parts(word, run.start) };
         let mut folded = std::mem::take(&mut self.buffers.folded);
         folded.clear();
-        let contracted = !run.plain && word.chars().any(|character| joiner(character).is_some());
         if run.plain {
             let cut = beginning(word, TOKEN_BYTES_MAX);
             folded.push_str(cut);
@@ -219,10 +243,12 @@ impl<'t, 'b> Pass<'t, 'b> {
         }
         if !folded.is_empty() {
             self.emit(&folded, run.start, run.end, TokenKind::Word);
-            if !run.digits && (parts.is_empty() || contracted) {
+            if !run.digits && (parts.is_empty() || run.contracted) {
                 self.emit_stem(word, &folded, run);
             }
-            self.sign(&mut folded, run);
+            if !run.plain || !self.alone(run) {
+                self.sign(&mut folded, run);
+            }
             for (part, place) in parts.into_iter().zip(0..) {
                 self.part(Pending {
                     position: self.position.saturating_add(place),
@@ -352,8 +378,8 @@ impl<'t, 'b> Pass<'t, 'b> {
     /// Emits the parts whose position is reached.
     fn reach(&mut self, position: u32) {
         let reached = self.pending.partition_point(|part| part.position <= position);
-        let mut folded = String::new();
-        let parts: SmallVec<[Pending; 16]> = self.pending.drain(..reached).collect();
+        let mut folded = std::mem::take(&mut self.buffers.part);
+        let parts: SmallVec<[Pending; PARTS_MAX]> = self.pending.drain(..reached).collect();
         for part in parts {
             let word = self.text.get(part.start..part.end).unwrap_or_default();
             folded.clear();
@@ -370,12 +396,13 @@ impl<'t, 'b> Pass<'t, 'b> {
                 kind: TokenKind::Part,
             };
             (self.each)(token);
-            if let Some(stem) =
-                self.stems.as_deref_mut().and_then(|stems| stems.stem(word, &folded))
-            {
+            let Some(stems) = self.stems.as_deref_mut() else { continue };
+            let word = if word.is_ascii() && !stems.dotless() { &folded } else { word };
+            if let Some(stem) = stems.stem(word, &folded) {
                 (self.each)(Token { text: stem, kind: TokenKind::Stem, ..token });
             }
         }
+        self.buffers.part = folded;
     }
 }
 

@@ -5,7 +5,7 @@ use super::{STEM_MARK, fold};
 use frostem::Stemmer;
 
 /// How many words' stems are remembered; the last word with a slot's hash wins.
-const SLOTS: usize = 2_048;
+const SLOTS: usize = 4_096;
 /// Longer words are not stemmed, bytes: they are no words of a language.
 const STEMMED_BYTES_MAX: usize = 48;
 /// Shorter words are not stemmed, bytes.

@@ -1,5 +1,7 @@
 //! Texts and their tokens, in a short notation: `position:text`, with the kind's sign.
 
+use proptest::prelude::*;
+
 use super::*;
 
 fn tokens(text: &str, language: Option<&str>) -> String {
@@ -96,9 +98,46 @@ fn whole_titles_are_compared_folded() {
         ("The  Rust—Book!", "the rust book"),
         ("serde_json", "serde json"),
         ("認證 系統", "認證系統"),
-        ("C++", "c"),
+        ("C++", "c++"),
+        ("The C# guide", "the c# guide"),
         ("...", ""),
     ] {
         assert_eq!(fold_whole(text), wanted, "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn tokens_are_in_order_in_bounds_and_folded(
+        text in "([a-zA-Z0-9_.'-]{0,9}|[\\PC\u{0}\\s]{0,6}|[一-七か-ごｦ-ﾟ가-갛ก-๛क-ॿ]{0,6}|\u{301}|\u{3099}|\u{200d}){0,30}",
+        number in 0..=Language::COUNT,
+    ) {
+        let mut before = 0;
+        let mut faults = Vec::new();
+        let mut words = Vec::new();
+        analyse(&text, Language::of_number(number), &mut |token| {
+            let bare = token.text.trim_start_matches(STEM_MARK);
+            let sound = !bare.is_empty()
+                && bare.len() <= TOKEN_BYTES_MAX
+                && (token.kind == TokenKind::Stem) == token.text.starts_with(STEM_MARK)
+                && token.position >= before
+                && token.start < token.end
+                && text.get(token.start..token.end).is_some();
+            if !sound {
+                faults.push(format!("{token:?}"));
+            }
+            before = token.position;
+            if token.kind == TokenKind::Word {
+                words.push(token.text.to_owned());
+            }
+        });
+        prop_assert!(faults.is_empty(), "{faults:?} in {text:?}");
+        for word in words {
+            let again = tokens(&word, None);
+            let mut kept = again.split(' ').map(|token| token.split_once(':').map_or("", |(_, text)| text));
+            prop_assert!(kept.any(|token| token == word), "{word:?} becomes {again:?}");
+        }
     }
 }

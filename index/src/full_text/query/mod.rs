@@ -12,6 +12,8 @@
 //! Bounds: [`QUERY_BYTES_MAX`], [`QUERY_CLAUSES_MAX`], [`SEQUENCE_TERMS_MAX`]; what is beyond is left out, and
 //! [`Query::cut`] says how much.
 
+#[cfg(test)]
+mod agreement;
 mod pieces;
 #[cfg(test)]
 mod tests;

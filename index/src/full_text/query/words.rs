@@ -1,7 +1,7 @@
 //! What words, compounds and phrases of a query are looked for by.
 
 use super::{Form, Matcher, SEQUENCE_TERMS_MAX, Sequence, Word};
-use crate::full_text::analysis::{Gap, Language, TokenKind, analyse, gap, stems};
+use crate::full_text::analysis::{Gap, Language, TokenKind, analyse, gap, signed, stems};
 
 /// What stands before the apostrophe of an elision (`l'homme`, `qu'il`), characters.
 const ELIDED_MAX: usize = 2;
@@ -58,16 +58,11 @@ fn leaves(text: &str) -> Leaves {
                     leaf.parts.push(token.text.to_owned());
                 }
             }
-            TokenKind::Whole => {
-                let sign = token.text.starts_with('.') || token.text.ends_with(['+', '#']);
-                match found.leaves.last_mut() {
-                    Some(leaf) if sign => {
-                        // `.c++` has two; the one behind the word says more.
-                        leaf.signed = Some(token.text.to_owned());
-                    }
-                    _ => found.wholes.push(Whole { text: token.text.to_owned(), start, end }),
-                }
-            }
+            TokenKind::Whole => match found.leaves.last_mut() {
+                // Of `.c++`, which has two, the sign behind says more.
+                Some(leaf) if signed(token.text) => leaf.signed = Some(token.text.to_owned()),
+                _ => found.wholes.push(Whole { text: token.text.to_owned(), start, end }),
+            },
             TokenKind::Gram | TokenKind::Stem => {}
         }
     });

@@ -5,6 +5,8 @@
 //! near, else where a word does; no character as a reader sees it is cut. White space of all kinds becomes one space.
 
 mod matches;
+#[cfg(test)]
+mod tests;
 mod wanted;
 mod window;
 mod write;

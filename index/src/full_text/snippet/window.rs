@@ -38,18 +38,23 @@ pub(super) fn best(hits: &[Hit], bytes_max: usize) -> Option<Range<usize>> {
     best.map(|(_, span)| span)
 }
 
-/// Where a snippet begins that has to show a span: with its sentence when that is near, else some words before it.
+/// Where a snippet begins that has to show a span: with its sentence when that is near, else some words before it. Near
+/// the end of the text it begins earlier, so that it is not short.
 pub(super) fn start(text: &str, span: &Range<usize>, bytes_max: usize) -> usize {
     let slack = bytes_max.saturating_sub(span.len());
-    let earliest = text.floor_char_boundary(span.start.saturating_sub(slack / 2));
-    let before = text.get(earliest..span.start).unwrap_or_default();
+    let behind = text.len().saturating_sub(span.end);
+    let at_the_end = behind < slack / 2;
+    let lead = if at_the_end { slack - behind } else { slack / 2 };
+    let earliest = text.floor_char_boundary(span.start.saturating_sub(lead));
     if earliest == 0 {
         return 0;
     }
-    let near = text.floor_char_boundary(span.start.saturating_sub(slack / 4)).max(earliest);
-    let start = match sentence_start(before) {
+    let mut sentences = sentence_starts(text.get(earliest..span.start).unwrap_or_default());
+    let sentence = if at_the_end { sentences.next() } else { sentences.last() };
+    let start = match sentence {
         Some(sentence) => earliest + sentence,
         None => {
+            let near = text.floor_char_boundary(span.start.saturating_sub(lead / 2));
             let lead = text.get(near..span.start).unwrap_or_default();
             // A lead without a space is of a script without spaces, or one long word.
             lead.find(char::is_whitespace).map_or(near, |space| near + space)
@@ -58,28 +63,22 @@ pub(super) fn start(text: &str, span: &Range<usize>, bytes_max: usize) -> usize 
     grapheme_start(text, start)
 }
 
-/// Where the last sentence begins that begins here.
-fn sentence_start(text: &str) -> Option<usize> {
+/// Where sentences begin: after a stop and a space, after a stop of the scripts that put no space, on each line.
+fn sentence_starts(text: &str) -> impl Iterator<Item = usize> {
     let mut after_stop = false;
-    let mut found = None;
-    for (at, character) in text.char_indices() {
-        match character {
-            '.' | '!' | '?' | '\u{2026}' => after_stop = true,
-            '。' | '！' | '？' | '\n' => {
-                found = Some(at + character.len_utf8());
-                after_stop = false;
-            }
-            '"' | '\'' | ')' | '”' | '»' => {}
-            _ if character.is_whitespace() => {
-                if after_stop {
-                    found = Some(at);
-                }
-                after_stop = false;
-            }
-            _ => after_stop = false,
-        }
-    }
-    found
+    text.char_indices().filter_map(move |(at, character)| {
+        let begins = match character {
+            '。' | '！' | '？' | '\n' => Some(at + character.len_utf8()),
+            _ if character.is_whitespace() && after_stop => Some(at),
+            _ => None,
+        };
+        after_stop = match character {
+            '.' | '!' | '?' | '…' => true,
+            '"' | '\'' | ')' | '”' | '»' => after_stop,
+            _ => false,
+        };
+        begins
+    })
 }
 
 /// The boundary between characters as readers see them, at `at` or before it.
