@@ -27,8 +27,6 @@ pub(super) struct Asked {
     pub(super) excluded_values: Vec<ValueRule>,
     /// The whole query as a title would be, see `title_exact`.
     pub(super) whole: Option<String>,
-    /// Nothing was typed: all that the filters leave is wanted.
-    is_everything: bool,
 }
 
 /// A field that has a value, or one that begins so.
@@ -77,7 +75,6 @@ pub(super) enum Alternative {
 impl Asked {
     pub(super) fn new(typed: &str, query: &Query) -> Asked {
         let mut asked = Asked {
-            is_everything: typed.trim().is_empty(),
             whole: Some(fold_whole(typed)).filter(|whole| !whole.is_empty()),
             ..Asked::default()
         };
@@ -149,14 +146,6 @@ impl Asked {
         words.truncate(WORDS_MAX.max(self.words.len()));
         let preferred = self.words.iter().map(|word| word.expression.clone()).collect();
         is_changed.then(|| Asked { words, preferred, ..self.clone() })
-    }
-
-    /// Whether nothing can be looked for, although something was typed.
-    pub(super) fn has_no_words(&self) -> bool {
-        !self.is_everything
-            && self.words.is_empty()
-            && self.required.is_empty()
-            && self.values.is_empty()
     }
 }
 

@@ -12,7 +12,11 @@ use super::postings::{Clock, Gate, Unit};
 use super::rank::{Class, Rank, Ranked, Top};
 use super::request::SearchSort;
 use super::schema::{Fields, column};
+use super::window::Window;
 use crate::error::Result;
+
+/// A word is gone through in windows while no filter lets less than one of so many of its documents through.
+const WINDOW_SHARE: u64 = 4;
 
 /// How many of the words a document must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +88,10 @@ impl<'a> Execution<'a> {
             uri_hash: column::unsigned(reader, column::URI_HASH)?,
         };
         match self.wanted {
-            Wanted::AllWords => segment.all_words(words, rows, found, clock),
+            Wanted::AllWords => match one_word(words, &rows) {
+                Ok(word) => segment.one_word(word, rows, found, clock),
+                Err(words) => segment.all_words(words, rows, found, clock),
+            },
             Wanted::AtLeast(count) => segment.most_words(words, rows, count, found, clock),
         }
     }
@@ -151,6 +158,23 @@ fn rows(required: Vec<Unit>, gates: Vec<Gate>) -> Vec<Row> {
         .collect()
 }
 
+/// The only word, if most of its documents may be hits; else the words.
+fn one_word(mut words: Vec<WordRow>, rows: &[Row]) -> Result<Box<Unit>, Vec<WordRow>> {
+    let is_alone = words.len() == 1
+        && words.iter().all(|word| {
+            let cost = word.typed.cost();
+            word.typed.has_lists_only()
+                && rows.iter().all(|row| row.cost().saturating_mul(WINDOW_SHARE) >= cost)
+        });
+    match words.pop() {
+        Some(word) if is_alone => Ok(Box::new(word.typed)),
+        last => {
+            words.extend(last);
+            Err(words)
+        }
+    }
+}
+
 /// The first document from `target` on that is in all rows; rows must not be empty.
 fn seek_all(rows: &mut [Row], target: DocId, clock: &mut Clock) -> DocId {
     let Some((lead, others)) = rows.split_first_mut() else { return target };
@@ -186,6 +210,33 @@ struct Segment<'a> {
 }
 
 impl Segment<'_> {
+    fn one_word(
+        mut self,
+        mut word: Box<Unit>,
+        mut rows: Vec<Row>,
+        found: &mut Found,
+        clock: &mut Clock,
+    ) -> Result<()> {
+        let mut window = Window::new();
+        let mut target = 0;
+        while !clock.is_up() && window.fill(&mut word, target, clock) {
+            target = window.end();
+            while let Some((doc, of_word)) = window.next() {
+                let is_hit = rows.iter_mut().all(|row| row.seek(doc, clock) == doc)
+                    && self.is_wanted(doc, clock)?
+                    && rows.iter_mut().all(|row| row.confirm(doc));
+                if is_hit {
+                    found.total += 1;
+                    let class = Class { words: 1, typed_words: 1, ..Class::default() };
+                    self.offer(doc, class, found, clock, || {
+                        of_word + rows.iter_mut().map(|row| row.score(doc)).sum::<f32>()
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn all_words(
         mut self,
         words: Vec<WordRow>,

@@ -95,14 +95,15 @@ fn run(shared: &Shared, full_text: &FullText) {
     let _ = rustix::process::nice(NICENESS);
     let mut pause = PAUSE_MIN;
     while !full_text.state.is_closing() {
-        let mut is_fed = false;
+        let mut has_committed = false;
         // tantivy panics at some damage of its files.
         let stop = Arc::new(AtomicBool::new(false));
-        let session =
-            catch_unwind(AssertUnwindSafe(|| session(shared, full_text, &stop, &mut is_fed)));
+        let session = catch_unwind(AssertUnwindSafe(|| {
+            session(shared, full_text, &stop, &mut has_committed)
+        }));
         // A merge that still runs ends with an error at its next write.
         stop.store(true, Ordering::Relaxed);
-        if is_fed {
+        if has_committed {
             pause = PAUSE_MIN;
         }
         let fault = match session {
@@ -134,12 +135,12 @@ fn session(
     shared: &Shared,
     full_text: &FullText,
     stop: &Arc<AtomicBool>,
-    is_fed: &mut bool,
+    has_committed: &mut bool,
 ) -> Result<(), Fault> {
     let mut session = Session::open(shared, full_text, stop)?;
     loop {
         let has_work = session.step()?;
-        *is_fed |= has_work;
+        *has_committed |= session.committed_at.is_some();
         if full_text.state.is_closing() {
             if session.fed != session.committed && !session.is_torn {
                 session.commit()?;

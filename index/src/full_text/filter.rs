@@ -151,29 +151,29 @@ impl<'a> Filters<'a> {
 
     fn open_spaces(&self, opener: &Opener<'_>, filters: &mut SegmentFilters<'a>) -> Result<()> {
         let SpaceFilter::Of(rules) = &self.spaces else { return Ok(()) };
-        let is_plain = rules.iter().all(|rule| rule.conditions.is_empty());
-        if is_plain && rules.len() > SPACES_LISTED_MAX {
-            let spaces = rules.iter().map(|rule| rule.space).collect();
-            filters.spaces = Some((column::unsigned(opener.segment, column::SPACE)?, spaces));
-            return Ok(());
+        let all = u64::from(opener.segment.max_doc());
+        if rules.len() <= SPACES_LISTED_MAX {
+            let gates = rules.iter().map(|rule| opener.rule(rule)).collect::<Result<_>>()?;
+            let gate = Gate::Any(gates);
+            let is_plain = rules.iter().all(|rule| rule.conditions.is_empty());
+            if is_plain && gate.cost() == all {
+                return Ok(());
+            }
+            if gate.cost() <= all / LIST_SHARE {
+                filters.gates.push(gate);
+                return Ok(());
+            }
         }
-        let mut gates = Vec::new();
+        let (mut plain, mut conditioned) = (HashSet::new(), HashMap::new());
         for rule in rules {
-            let mut all = Vec::new();
-            for terms in &rule.conditions {
-                let any = terms.iter().map(|term| opener.text(opener.fields.binding, term));
-                all.push(Gate::Any(any.collect::<Result<_>>()?));
+            if rule.conditions.is_empty() {
+                plain.insert(rule.space);
+            } else {
+                conditioned.insert(rule.space, opener.rule(rule)?);
             }
-            if all.is_empty() {
-                let term = Term::from_field_u64(opener.fields.space, rule.space);
-                all.push(opener.list(&term)?);
-            }
-            gates.push(Gate::All(all));
         }
-        let gate = Gate::Any(gates);
-        if !is_plain || gate.cost() < u64::from(opener.segment.max_doc()) {
-            filters.gates.push(gate);
-        }
+        let column = column::unsigned(opener.segment, column::SPACE)?;
+        filters.spaces = Some(SpaceCheck { column, plain, conditioned });
         Ok(())
     }
 
@@ -282,6 +282,18 @@ struct Opener<'s> {
 }
 
 impl Opener<'_> {
+    /// The documents of a space that meet its conditions.
+    fn rule(&self, rule: &SpaceRule) -> Result<Gate> {
+        if rule.conditions.is_empty() {
+            return self.list(&Term::from_field_u64(self.fields.space, rule.space));
+        }
+        let conditions = rule.conditions.iter().map(|terms| {
+            let any = terms.iter().map(|term| self.text(self.fields.binding, term));
+            Ok(Gate::Any(any.collect::<Result<_>>()?))
+        });
+        Ok(Gate::All(conditions.collect::<Result<_>>()?))
+    }
+
     fn text(&self, field: Field, text: &str) -> Result<Gate> {
         self.list(&Term::from_field_text(field, text))
     }
@@ -315,8 +327,15 @@ pub(super) struct SegmentFilters<'a> {
     pub(super) is_cut: bool,
     alive: Option<&'a AliveBitSet>,
     modified: Option<(Arc<dyn ColumnValues<i64>>, ModifiedRange)>,
-    spaces: Option<(Arc<dyn ColumnValues<u64>>, HashSet<u64>)>,
+    spaces: Option<SpaceCheck>,
     acl: Option<AclFilter<'a>>,
+}
+
+/// Spaces by their numbers: those of which all is wanted, and those of which only some is.
+struct SpaceCheck {
+    column: Arc<dyn ColumnValues<u64>>,
+    plain: HashSet<u64>,
+    conditioned: HashMap<u64, Gate>,
 }
 
 struct AclFilter<'a> {
@@ -342,8 +361,8 @@ impl SegmentFilters<'_> {
                 return Ok(false);
             }
         }
-        if let Some((column, spaces)) = &self.spaces
-            && !spaces.contains(&column.get_val(doc))
+        if let Some(spaces) = &mut self.spaces
+            && !spaces.passes(doc, clock)
         {
             return Ok(false);
         }
@@ -351,6 +370,14 @@ impl SegmentFilters<'_> {
             Some(acl) => acl.passes(doc),
             None => Ok(true),
         }
+    }
+}
+
+impl SpaceCheck {
+    fn passes(&mut self, doc: DocId, clock: &mut Clock) -> bool {
+        let space = self.column.get_val(doc);
+        self.plain.contains(&space)
+            || self.conditioned.get_mut(&space).is_some_and(|gate| gate.seek(doc, clock) == doc)
     }
 }
 

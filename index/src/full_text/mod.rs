@@ -10,10 +10,12 @@ mod request;
 #[doc(hidden)]
 pub mod yardstick;
 
+mod search;
+// The language: what texts and queries come to, and how a text is shown.
 mod analysis;
 mod query;
 mod snippet;
-
+// A search.
 mod asked;
 mod cursor;
 mod execute;
@@ -24,19 +26,22 @@ mod page;
 mod plan;
 mod postings;
 mod rank;
-mod schema;
-mod search;
-mod source;
+mod window;
 
-mod document;
-
+// The index, and what keeps it in step with the store.
 mod commit;
 mod directory;
+mod document;
 mod feeder;
 mod reconcile;
+mod schema;
+mod source;
 mod state;
 
 mod check;
+
+#[doc(hidden)]
+pub mod measured;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -56,6 +56,22 @@ pub(super) struct List {
     pub(super) place: Place,
 }
 
+impl List {
+    /// How well the document at hand fits.
+    #[inline]
+    pub(super) fn score(&self, doc: DocId) -> f32 {
+        self.weight.score(self.norms.fieldnorm_id(doc), self.postings.term_freq())
+    }
+}
+
+/// The score of a word out of those of its places.
+#[inline]
+pub(super) fn blend(places: impl Iterator<Item = f32>) -> f32 {
+    let (best, sum) =
+        places.fold((0.0_f32, 0.0), |(best, sum), score| (best.max(score), sum + score));
+    best + (sum - best) * OTHER_PLACES
+}
+
 /// Tokens that must stand at certain distances.
 pub(super) struct Run {
     /// The rarest first, each with what brings its positions to where the run begins.
@@ -215,6 +231,11 @@ impl Unit {
         lists.chain(runs).chain(self.sets.iter().map(|(bits, ..)| bits.count())).sum()
     }
 
+    /// Whether there are lists of single tokens only.
+    pub(super) fn has_lists_only(&self) -> bool {
+        self.runs.is_empty() && self.sets.is_empty()
+    }
+
     /// The first document from `target` on.
     #[inline]
     pub(super) fn seek(&mut self, target: DocId, clock: &mut Clock) -> DocId {
@@ -230,9 +251,17 @@ impl Unit {
 
     fn next(&mut self, target: DocId, clock: &mut Clock) -> DocId {
         let mut least = TERMINATED;
+        let mut has_ended = false;
         for list in &mut self.lists {
-            let doc = list.postings.doc();
-            least = least.min(if doc < target { list.postings.seek(target) } else { doc });
+            let mut doc = list.postings.doc();
+            if doc < target {
+                doc = list.postings.seek(target);
+            }
+            has_ended |= doc == TERMINATED;
+            least = least.min(doc);
+        }
+        if has_ended {
+            self.lists.retain(|list| list.postings.doc() != TERMINATED);
         }
         for run in &mut self.runs {
             least = least.min(run.seek(target, clock));
@@ -262,8 +291,7 @@ impl Unit {
         };
         for list in &mut self.lists {
             if list.postings.doc() == doc {
-                let norm = list.norms.fieldnorm_id(doc);
-                offer(list.place, list.weight.score(norm, list.postings.term_freq()));
+                offer(list.place, list.score(doc));
             }
         }
         for run in &mut self.runs {
@@ -277,9 +305,7 @@ impl Unit {
                 offer(*place, *score);
             }
         }
-        let best = places.iter().fold(0.0_f32, |best, score| best.max(*score));
-        let sum: f32 = places.iter().sum();
-        best + (sum - best) * OTHER_PLACES
+        blend(places.into_iter())
     }
 }
 

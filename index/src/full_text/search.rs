@@ -110,7 +110,8 @@ fn search(
     }
     let asked = Asked::new(request.query, &query);
     let filters = Filters::new(&catalog, &shared.acls, (request, &asked), &full_text.fields);
-    if asked.has_no_words() {
+    // Nothing typed stands for everything; signs stand for nothing.
+    if query.is_empty() && !request.query.trim().is_empty() {
         page.notes.push(SearchNote::NoWords);
         page.total_is_exact = true;
         return Ok(page);

@@ -17,7 +17,8 @@ pub(super) enum Ascii {
 }
 
 /// The classes of all bytes: one look-up a byte is what the fast path costs.
-pub(super) const ASCII: [Ascii; 256] = {
+#[allow(clippy::indexing_slicing)] // of a constant: the compiler would see
+const ASCII: [Ascii; 256] = {
     let mut table = [Ascii::Between; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -32,6 +33,12 @@ pub(super) const ASCII: [Ascii; 256] = {
     }
     table
 };
+
+/// The class of a byte.
+#[inline]
+pub(super) fn class(byte: u8) -> Ascii {
+    ASCII.get(usize::from(byte)).copied().unwrap_or(Ascii::Between)
+}
 
 /// What a character is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,7 @@ const SAMPLE_BYTES_MIN: usize = 24;
 
 /// The language whose stems a text gets. What is declared (a BCP 47 tag) holds, also when there is no stemmer for it;
 /// `None` when unsure.
-pub(crate) fn detect_language(text: &str, declared: Option<&str>) -> Option<Language> {
+pub fn detect_language(text: &str, declared: Option<&str>) -> Option<Language> {
     if let Some(tag) =
         declared.map(str::trim).filter(|tag| !tag.is_empty() && !tag.eq_ignore_ascii_case("und"))
     {

@@ -4,7 +4,7 @@ use frostem::{Algorithm, Stemmer};
 
 /// A language that there is a stemmer for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Language(u8);
+pub struct Language(u8);
 
 struct Known {
     /// ISO 639-1 code, or 639-2 where there is none; other codes that are used for it, and for languages so near that the
@@ -61,7 +61,7 @@ impl Language {
     pub(crate) const COUNT: u8 = 35;
 
     /// The language of a BCP 47 tag (`de`, `pt-BR`, `zh_Hans`); `None` where there is no stemmer for it.
-    pub(crate) fn of_tag(tag: &str) -> Option<Self> {
+    pub fn of_tag(tag: &str) -> Option<Self> {
         let code = tag.trim().split(['-', '_']).next()?;
         let named =
             |known: &Known| known.codes.iter().any(|known| known.eq_ignore_ascii_case(code));
@@ -73,6 +73,7 @@ impl Language {
     }
 
     /// The shortest ISO 639 code.
+    #[cfg(test)]
     pub(crate) fn tag(self) -> &'static str {
         self.known().and_then(|known| known.codes.first()).copied().unwrap_or("und")
     }

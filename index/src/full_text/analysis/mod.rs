@@ -30,8 +30,8 @@ mod table;
 mod tests;
 pub(crate) mod tokenizer;
 
-pub(crate) use detect::detect_language;
-pub(crate) use language::Language;
+pub use detect::detect_language;
+pub use language::Language;
 
 use characters::{Joiner, Role};
 use stem::Stems;
@@ -47,7 +47,7 @@ pub(crate) const ANALYSIS_VERSION: u32 = 1;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum TokenKind {
+pub enum TokenKind {
     /// A run of letters and digits.
     Word,
     /// Joined words put together, or a word with the sign that belongs to it.
@@ -62,27 +62,29 @@ pub(crate) enum TokenKind {
 
 /// A token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Token<'a> {
+pub struct Token<'a> {
     /// Folded, at most [`TOKEN_BYTES_MAX`] bytes and a mark; never empty.
-    pub(crate) text: &'a str,
+    pub text: &'a str,
     /// Never lower than that of the token before.
-    pub(crate) position: u32,
+    pub position: u32,
     /// Where it stands in the text, bytes.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) kind: TokenKind,
+    pub start: usize,
+    /// Behind its last byte.
+    pub end: usize,
+    /// What it is.
+    pub kind: TokenKind,
 }
 
 /// Analyses texts one after the other with the same buffers. Cheap to make, but its memory of stems pays when it is kept.
 #[derive(Clone, Default)]
-pub(crate) struct Analyser {
+pub struct Analyser {
     stems: Option<Box<Stems>>,
     buffers: scan::Buffers,
 }
 
 impl Analyser {
     /// Hands each token of a text to `each`. With a language, words have their stems.
-    pub(crate) fn analyse(
+    pub fn analyse(
         &mut self,
         text: &str,
         language: Option<Language>,

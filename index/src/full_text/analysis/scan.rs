@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::characters::{ASCII, Ascii, Joiner, Role, joiner, regional_indicator, role};
+use super::characters::{Ascii, Joiner, Role, class, joiner, regional_indicator, role};
 use super::grams::{self, Unit};
 use super::parts::{PARTS_MAX, Parts, parts};
 use super::stem::Stems;
@@ -112,8 +112,8 @@ impl<'t, 'b> Pass<'t, 'b> {
             at += 1;
         }
         let letters = lower || upper || first == Ascii::Upper;
-        let plain = !(lower && upper) && !(digit && letters);
-        Run { start, end: at, plain, digits: digit && !letters, contracted: false }
+        let edges = (lower && upper) || (digit && letters);
+        Run { start, end: at, plain: !edges, digits: digit && !letters, contracted: false }
     }
 
     /// Where the run ends that goes on with the character at `at`; `None` when it does not go on.
@@ -404,9 +404,4 @@ impl<'t, 'b> Pass<'t, 'b> {
         }
         self.buffers.part = folded;
     }
-}
-
-#[inline]
-fn class(byte: u8) -> Ascii {
-    ASCII.get(usize::from(byte)).copied().unwrap_or(Ascii::Between)
 }

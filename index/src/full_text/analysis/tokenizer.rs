@@ -12,7 +12,7 @@ use super::{Analyser, Language, Token};
 const MARKS: u32 = 0xf_0000;
 
 /// What stands before each text that is indexed, so that its words are stemmed.
-pub(crate) fn language_mark(language: Option<Language>) -> char {
+pub fn language_mark(language: Option<Language>) -> char {
     let number = language.map_or(0, |language| 1 + u32::from(language.number()));
     char::from_u32(MARKS + number).unwrap_or('\u{f0000}')
 }
@@ -35,7 +35,7 @@ fn unmarked(text: &str) -> (Option<Language>, &str) {
 
 /// The tokenizer of all analysed fields. Offsets count from behind the mark.
 #[derive(Clone, Default)]
-pub(crate) struct TextTokenizer {
+pub struct TextTokenizer {
     analyser: Analyser,
 }
 
@@ -55,7 +55,7 @@ impl Tokenizer for TextTokenizer {
 }
 
 /// The tokens of one text.
-pub(crate) struct TextTokens<'a> {
+pub struct TextTokens<'a> {
     analyser: &'a mut Analyser,
     text: &'a str,
     language: Option<Language>,

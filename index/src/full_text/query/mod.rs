@@ -194,10 +194,10 @@ impl Parser<'_> {
         let words = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
         match (&piece.field, &piece.body) {
             (Field::Any | Field::Title, Body::Quoted(range)) => {
-                self.phrase(occur, piece.field, words(range))
+                self.phrase(occur, piece.field, words(range));
             }
             (Field::Any | Field::Title, Body::Bare(range)) => {
-                self.words(occur, &piece.field, words(range))
+                self.words(occur, &piece.field, words(range));
             }
             (Field::Uri, body @ (Body::Quoted(range) | Body::Bare(range))) => {
                 match (uri_value(words(range)), body) {

@@ -46,7 +46,7 @@ fn leaves(text: &str) -> Leaves {
         let (start, end) = (token.start, token.end);
         match token.kind {
             TokenKind::Word => {
-                found.leaves.push(Leaf::new(token.text, token.position, start, end, false))
+                found.leaves.push(Leaf::new(token.text, token.position, start, end, false));
             }
             TokenKind::Gram if token.text.chars().nth(1).is_none() => {
                 found.leaves.push(Leaf::new(token.text, token.position, start, end, true));

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Wanted;
-use crate::full_text::analysis::{Token, TokenKind, analyse, stems};
+use super::{Wanted, window};
+use crate::full_text::analysis::{Analyser, Token, TokenKind, stems};
 
 /// Places that are remembered of one text; what comes later is not marked.
 const HITS_MAX: usize = 4_096;
+/// A text is looked through in pieces of this size, bytes, until one window has all that is wanted.
+const PIECE_BYTES: usize = 16 << 10;
 
 /// A place of the text that answers a clause.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +27,38 @@ struct Begun {
     end: usize,
 }
 
+/// The places in the order in which they begin, up to where the text has all that is wanted in `bytes_max` bytes.
+pub(super) fn hits(text: &str, wanted: &Wanted, bytes_max: usize) -> Vec<Hit> {
+    let mut search = Search::new(text, wanted);
+    let mut analyser = Analyser::default();
+    let mut from = 0;
+    while from < text.len() && search.hits.len() < HITS_MAX {
+        let end = piece_end(text, from);
+        search.begun.clear(); // positions count from the piece's start
+        let piece = text.get(from..end).unwrap_or_default();
+        analyser.analyse(piece, None, &mut |token| {
+            search.token(Token { start: from + token.start, end: from + token.end, ..token });
+        });
+        from = end;
+        search.hits.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.clause));
+        let best = window::best(&search.hits, bytes_max);
+        if best.is_some_and(|best| best.clauses == wanted.clauses) {
+            break;
+        }
+    }
+    search.answered()
+}
+
+/// Where the piece ends that begins at `from`: behind white space when there is some.
+fn piece_end(text: &str, from: usize) -> usize {
+    let end = text.floor_char_boundary(from.saturating_add(PIECE_BYTES));
+    if end == text.len() {
+        return end;
+    }
+    let piece = text.get(from..end).unwrap_or_default();
+    piece.rfind(char::is_whitespace).filter(|space| *space > 0).map_or(end, |space| from + space)
+}
+
 struct Search<'a> {
     text: &'a str,
     wanted: &'a Wanted,
@@ -37,47 +71,37 @@ struct Search<'a> {
     hits: Vec<Hit>,
     /// Single terms of sequences: marked where the text has no whole one.
     weak: Vec<Hit>,
+    /// With what the tokens begin that are looked up: most do not.
+    initials: Initials,
 }
 
-/// The places in the order in which they begin.
-pub(super) fn hits(text: &str, wanted: &Wanted) -> Vec<Hit> {
-    let mut places: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
-    for (sequence, (terms, _)) in wanted.sequences.iter().enumerate() {
-        for (place, (_, term)) in terms.terms.iter().enumerate() {
-            places.entry(term).or_default().push((sequence, place));
+impl<'a> Search<'a> {
+    fn new(text: &'a str, wanted: &'a Wanted) -> Self {
+        let mut initials = Initials::default();
+        let mut places: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        for (sequence, (terms, _)) in wanted.sequences.iter().enumerate() {
+            for (place, (_, term)) in terms.terms.iter().enumerate() {
+                initials.add(term);
+                places.entry(term).or_default().push((sequence, place));
+            }
         }
+        wanted.terms.keys().for_each(|term| initials.add(term));
+        wanted.prefixes.iter().for_each(|(prefix, _)| initials.add(prefix));
+        wanted.stem_beginnings.iter().for_each(|beginning| initials.add(beginning));
+        let (begun, stemmed) = (HashMap::new(), HashMap::new());
+        Self { text, wanted, places, begun, stemmed, hits: Vec::new(), weak: Vec::new(), initials }
     }
-    let mut search = Search {
-        text,
-        wanted,
-        places,
-        begun: HashMap::new(),
-        stemmed: HashMap::new(),
-        hits: Vec::new(),
-        weak: Vec::new(),
-    };
-    analyse(text, None, &mut |token| search.token(token));
-    let Search { mut hits, weak, .. } = search;
-    let mut answered: Vec<usize> = hits.iter().map(|hit| hit.clause).collect();
-    answered.sort_unstable();
-    answered.dedup();
-    hits.extend(weak.into_iter().filter(|hit| answered.binary_search(&hit.clause).is_err()));
-    hits.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.clause));
-    hits
-}
 
-impl Search<'_> {
     fn token(&mut self, token: Token<'_>) {
-        if self.hits.len() >= HITS_MAX {
+        if !self.initials.has(token.text) || self.hits.len() >= HITS_MAX {
             return;
         }
         if let Some(clause) = self.clause_of(&token) {
             self.hits.push(Hit { clause, start: token.start, end: token.end });
         }
-        if let Some(places) = self.places.get(token.text) {
-            for (sequence, place) in places.clone() {
-                self.advance(sequence, place, &token);
-            }
+        let places = self.places.get(token.text).cloned().unwrap_or_default();
+        for (sequence, place) in places {
+            self.advance(sequence, place, &token);
         }
     }
 
@@ -85,30 +109,23 @@ impl Search<'_> {
         if let Some(clause) = self.wanted.terms.get(token.text) {
             return Some(*clause);
         }
-        let worded = token.kind != TokenKind::Gram;
-        let prefix = self
-            .wanted
-            .prefixes
-            .iter()
-            .find(|(prefix, _)| worded && token.text.starts_with(prefix.as_str()));
-        if let Some((_, clause)) = prefix {
+        let begins = |(prefix, _): &&(String, usize)| {
+            token.kind != TokenKind::Gram && token.text.starts_with(prefix.as_str())
+        };
+        if let Some((_, clause)) = self.wanted.prefixes.iter().find(begins) {
             return Some(*clause);
         }
-        let initial = token
-            .text
-            .chars()
-            .next()
-            .filter(|initial| self.wanted.stem_initials.contains(initial))?;
-        if !matches!(token.kind, TokenKind::Word | TokenKind::Part) || !initial.is_alphabetic() {
+        let worded = matches!(token.kind, TokenKind::Word | TokenKind::Part);
+        let begins = |beginning: &String| token.text.starts_with(beginning.as_str());
+        if !worded || !self.wanted.stem_beginnings.iter().any(begins) {
             return None;
         }
         if let Some(known) = self.stemmed.get(token.text) {
             return *known;
         }
         let word = self.text.get(token.start..token.end).unwrap_or_default();
-        let terms = &self.wanted.terms;
-        let clause =
-            stems(word, &self.wanted.languages).iter().find_map(|stem| terms.get(stem).copied());
+        let found = stems(word, &self.wanted.languages);
+        let clause = found.iter().find_map(|stem| self.wanted.terms.get(stem).copied());
         if self.stemmed.len() < HITS_MAX {
             self.stemmed.insert(token.text.to_owned(), clause);
         }
@@ -124,8 +141,8 @@ impl Search<'_> {
         let Some((offset, _)) = terms.terms.get(place) else { return };
         let Some(origin) = token.position.checked_sub(*offset) else { return };
         if place == 0 && self.begun.len() < HITS_MAX {
-            self.begun
-                .insert((sequence, origin), Begun { terms: 1, start: token.start, end: token.end });
+            let begun = Begun { terms: 1, start: token.start, end: token.end };
+            self.begun.insert((sequence, origin), begun);
             return;
         }
         let Some(begun) = self.begun.get_mut(&(sequence, origin)) else { return };
@@ -138,6 +155,46 @@ impl Search<'_> {
             self.hits.push(Hit { clause: *clause, start: begun.start, end: begun.end });
             self.begun.remove(&(sequence, origin));
         }
+    }
+
+    /// The hits, and the weak ones of the clauses that have no other.
+    fn answered(self) -> Vec<Hit> {
+        let Self { mut hits, weak, .. } = self;
+        let mut answered: Vec<usize> = hits.iter().map(|hit| hit.clause).collect();
+        answered.sort_unstable();
+        answered.dedup();
+        hits.extend(weak.into_iter().filter(|hit| answered.binary_search(&hit.clause).is_err()));
+        hits.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.clause));
+        hits
+    }
+}
+
+/// A set of first characters; now and then it says yes to another one.
+#[derive(Default)]
+struct Initials([u64; Self::WORDS]);
+
+impl Initials {
+    const WORDS: usize = 16;
+
+    fn place(initial: char) -> (usize, u32) {
+        let code = u32::from(initial);
+        (usize::try_from(code / u64::BITS).unwrap_or(0) % Self::WORDS, code % u64::BITS)
+    }
+
+    fn set(&mut self, initial: char) {
+        let (word, bit) = Self::place(initial);
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= 1 << bit;
+        }
+    }
+
+    fn add(&mut self, term: &str) {
+        term.chars().take(1).for_each(|initial| self.set(initial));
+    }
+
+    fn has(&self, text: &str) -> bool {
+        let Some((word, bit)) = text.chars().next().map(Self::place) else { return false };
+        self.0.get(word).is_some_and(|word| word & (1 << bit) != 0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The place of a text that shows best why it was found, with the words that were asked for marked.
 //!
-//! The work is bounded: only the first [`SCANNED_BYTES_MAX`] bytes are looked at. Chosen is the window with the most
+//! The work is bounded: at most the first [`SCANNED_BYTES_MAX`] bytes are looked at, and not more than it takes to find all
+//! that is wanted close together. Chosen is the window with the most
 //! different wanted words, among those the densest, among those the first. It begins where a sentence does when one is
 //! near, else where a word does; no character as a reader sees it is cut. White space of all kinds becomes one space.
 
@@ -32,9 +33,9 @@ pub struct Snippet {
 /// The best piece of a text, of at most `bytes_max` bytes. Without a match, it is the text's beginning.
 pub(crate) fn snippet(text: &str, wanted: &Wanted, bytes_max: usize) -> Snippet {
     let scanned = beginning(text, SCANNED_BYTES_MAX);
-    let hits = matches::hits(scanned, wanted);
-    let start =
-        window::best(&hits, bytes_max).map_or(0, |span| window::start(text, &span, bytes_max));
+    let hits = matches::hits(scanned, wanted, bytes_max);
+    let best = window::best(&hits, bytes_max);
+    let start = best.map_or(0, |best| window::start(text, &best.span, bytes_max));
     let marks = matches::merged(&hits);
     write::piece(text, start, &marks, bytes_max)
 }

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use crate::full_text::analysis::Language;
 use crate::full_text::query::{Field, Form, Matcher, Occur, Query, Sequence};
 
+/// Stemming leaves a word's beginning as it is: so many characters, in nearly all words of nearly all languages.
+const STEM_BEGINNING: usize = 3;
+
 /// The tokens that a query asks for, by the clause they stand for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
@@ -12,10 +15,12 @@ pub(crate) struct Wanted {
     pub(super) terms: HashMap<String, usize>,
     pub(super) prefixes: Vec<(String, usize)>,
     pub(super) sequences: Vec<(Sequence, usize)>,
+    /// How many clauses there are that a text can answer.
+    pub(super) clauses: usize,
     /// The languages in which marked stems were made.
     pub(super) languages: Vec<Language>,
-    /// The first characters of the marked stems: other words need not be stemmed.
-    pub(super) stem_initials: Vec<char>,
+    /// What the marked stems begin with: words that begin otherwise are not stemmed.
+    pub(super) stem_beginnings: Vec<String>,
 }
 
 impl Wanted {
@@ -26,6 +31,9 @@ impl Wanted {
             let shown = matches!(clause.field, Field::Any | Field::Title);
             if clause.occur == Occur::Excluded || !shown {
                 continue;
+            }
+            if !matches!(clause.matcher, Matcher::Value(_)) {
+                wanted.clauses += 1;
             }
             match &clause.matcher {
                 Matcher::Word(word) => word.forms.iter().for_each(|form| wanted.form(at, form)),
@@ -48,7 +56,10 @@ impl Wanted {
             Form::Stem(stem) => {
                 self.also(clause, stem);
                 if let Some(bare) = stem.strip_prefix(crate::full_text::analysis::STEM_MARK) {
-                    self.stem_initials.extend(bare.chars().next());
+                    let beginning: String = bare.chars().take(STEM_BEGINNING).collect();
+                    if !self.stem_beginnings.contains(&beginning) {
+                        self.stem_beginnings.push(beginning);
+                    }
                 }
             }
             Form::Sequence(sequence) => self.sequences.push((sequence.clone(), clause)),

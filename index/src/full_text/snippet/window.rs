@@ -10,17 +10,24 @@ use super::matches::Hit;
 /// More hits than these make a window no better.
 const DENSE_HITS: usize = 6;
 
-/// The hits of the best window, as the range from the first one's start to the last one's end.
-pub(super) fn best(hits: &[Hit], bytes_max: usize) -> Option<Range<usize>> {
+/// A window: from the start of its first hit to the end of its last one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) span: Range<usize>,
+    /// How many clauses it answers.
+    pub(super) clauses: usize,
+    hits: usize,
+}
+
+/// The best window of at most `bytes_max` bytes; the first of several. `hits` are in the order in which they begin.
+pub(super) fn best(hits: &[Hit], bytes_max: usize) -> Option<Window> {
     let mut counts: HashMap<usize, usize> = HashMap::new();
     let mut first = 0;
-    let mut best: Option<((usize, usize), Range<usize>)> = None;
+    let mut best: Option<Window> = None;
     for (last, hit) in hits.iter().enumerate() {
         *counts.entry(hit.clause).or_default() += 1;
-        while let Some(gone) = hits
-            .get(first)
-            .filter(|gone| first < last && hit.end.saturating_sub(gone.start) > bytes_max)
-        {
+        let fits = |gone: &Hit| hit.end.saturating_sub(gone.start) <= bytes_max;
+        while let Some(gone) = hits.get(first).filter(|gone| first < last && !fits(gone)) {
             first += 1;
             if let Some(count) = counts.get_mut(&gone.clause) {
                 *count -= 1;
@@ -29,13 +36,15 @@ pub(super) fn best(hits: &[Hit], bytes_max: usize) -> Option<Range<usize>> {
                 }
             }
         }
-        let value = (counts.len(), (last + 1 - first).min(DENSE_HITS));
-        if best.as_ref().is_none_or(|(other, _)| value > *other) {
-            let start = hits.get(first).map_or(hit.start, |hit| hit.start);
-            best = Some((value, start..hit.end));
+        let start = hits.get(first).map_or(hit.start, |hit| hit.start);
+        let hits = (last + 1 - first).min(DENSE_HITS);
+        let window = Window { span: start..hit.end, clauses: counts.len(), hits };
+        let worth = |window: &Window| (window.clauses, window.hits);
+        if best.as_ref().is_none_or(|best| worth(&window) > worth(best)) {
+            best = Some(window);
         }
     }
-    best.map(|(_, span)| span)
+    best
 }
 
 /// Where a snippet begins that has to show a span: with its sentence when that is near, else some words before it. Near
