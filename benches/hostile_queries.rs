@@ -54,20 +54,45 @@ const REPORTED: [&str; 40] = [
 
 /// Words, common ones first: the dearest to look for.
 const WORDS: [&str; 16] = [
-    "the", "a", "for", "python", "library", "waldo", "e", "数", "データ", "한국어", "ภาษาไทย", "كتاب",
-    "नमस्ते", "e\u{301}\u{301}\u{301}", "HTTPServer2XML", "snake_case_name",
+    "the",
+    "a",
+    "for",
+    "python",
+    "library",
+    "waldo",
+    "e",
+    "数",
+    "データ",
+    "한국어",
+    "ภาษาไทย",
+    "كتاب",
+    "नमस्ते",
+    "e\u{301}\u{301}\u{301}",
+    "HTTPServer2XML",
+    "snake_case_name",
 ];
 
 /// What means something in one query language or another.
 const SIGNS: [&str; 32] = [
-    "\"", "*", "-", "--", "+", "!", "(", ")", "[", "]", "{", "}", "^", "~", "~2", "?", ":", "\\", "/",
-    "<", ">", "=", "&&", "||", "AND", "OR", "NOT", "TO", "'", "\u{201c}", "\u{ff0a}", "\u{200d}",
+    "\"", "*", "-", "--", "+", "!", "(", ")", "[", "]", "{", "}", "^", "~", "~2", "?", ":", "\\",
+    "/", "<", ">", "=", "&&", "||", "AND", "OR", "NOT", "TO", "'", "\u{201c}", "\u{ff0a}",
+    "\u{200d}",
 ];
 
 /// What may stand before a colon.
 const FIELDS: [&str; 12] = [
-    "title", "uri", "space", "mime", "name", "collection", "text", "TITLE", "nosuchfield", "http",
-    "_id", "",
+    "title",
+    "uri",
+    "space",
+    "mime",
+    "name",
+    "collection",
+    "text",
+    "TITLE",
+    "nosuchfield",
+    "http",
+    "_id",
+    "",
 ];
 
 /// What glues pieces together.
@@ -137,7 +162,8 @@ mod tests {
         let file = folder.path().join("documents.ndjson");
         let lines = (0..200).map(|number| {
             let text = TEXTS[number % TEXTS.len()];
-            let line = serde_json::json!({"id": format!("texts/{number}"), "title": text, "text": text});
+            let line =
+                serde_json::json!({"id": format!("texts/{number}"), "title": text, "text": text});
             line.to_string() + "\n"
         });
         std::fs::write(&file, lines.collect::<String>())?;
@@ -151,7 +177,8 @@ mod tests {
             assert!(page.total_is_exact, "{query:?}");
             assert!(page.hits.len() == 10.min(usize::try_from(page.total)?), "{query:?}: {page:?}");
             for hit in page.hits {
-                let is_whole = |mark: &std::ops::Range<usize>| hit.snippet.text.get(mark.clone()).is_some();
+                let is_whole =
+                    |mark: &std::ops::Range<usize>| hit.snippet.text.get(mark.clone()).is_some();
                 assert!(hit.snippet.marks.iter().all(is_whole), "{query:?}: {:?}", hit.snippet);
             }
         }

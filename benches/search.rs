@@ -113,7 +113,8 @@ fn resource(document: Document, number: usize) -> Resource {
     let (collection, name) = document.id.split_once('/').unwrap_or(("", &document.id));
     let binding =
         |name: &str, value: &str| Binding { name: name.into(), value: Value::String(value.into()) };
-    let address = Address::Variables(vec![binding("collection", collection), binding("name", name)]);
+    let address =
+        Address::Variables(vec![binding("collection", collection), binding("name", name)]);
     let mime_type = mime_type(number);
     let mut resource = Resource::text(SPACE, address, mime_type, document.text);
     resource.title = Some(document.title);
@@ -148,7 +149,8 @@ pub fn group_access() -> Access {
 /// Why the index does not go on.
 pub fn wait_until_indexed(engine: &Engine) -> Result<(), Box<dyn Error>> {
     loop {
-        let progress = engine.full_text_progress().ok_or("the store was opened without full text")?;
+        let progress =
+            engine.full_text_progress().ok_or("the store was opened without full text")?;
         if let Some(failure) = progress.failure {
             return Err(failure.into());
         }

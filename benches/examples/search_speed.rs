@@ -22,7 +22,8 @@ use pressmark_index::full_text::SearchRequest;
 use pressmark_index::full_text::yardstick::{Yardstick, YardstickDocument, YardstickForm};
 use tantivy::collector::{Count, TopDocs};
 use tantivy::query::{
-    BooleanQuery, ConstScoreQuery, DisjunctionMaxQuery, FuzzyTermQuery, PhraseQuery, Query, TermQuery,
+    BooleanQuery, ConstScoreQuery, DisjunctionMaxQuery, FuzzyTermQuery, PhraseQuery, Query,
+    TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption, Value};
 use tantivy::snippet::SnippetGenerator;
@@ -134,7 +135,11 @@ const CLASSES: [Class; 10] = [
     Class { name: "Chinese", typed: chinese, condition: Condition::Nothing },
     Class { name: "two words, space", typed: |of| words(of, 2), condition: Condition::Space },
     Class { name: "two words, variable", typed: |of| words(of, 2), condition: Condition::Variable },
-    Class { name: "two words, MIME type", typed: |of| words(of, 2), condition: Condition::MimeType },
+    Class {
+        name: "two words, MIME type",
+        typed: |of| words(of, 2),
+        condition: Condition::MimeType,
+    },
     Class { name: "two words, ACL", typed: |of| words(of, 2), condition: Condition::Acl },
 ];
 
@@ -175,7 +180,16 @@ fn ask(set: &Path) -> Result<(), Box<dyn Error>> {
     writeln!(
         out,
         "{:<22}{:>9}{:>11}{:>9}{:>9}{:>11}{:>11}{:>8}{:>8}{:>8}",
-        "microseconds", "asked", "hits, mean", "p50", "p99", "raw p50", "raw p99", "p50 x", "p99 x", "equal"
+        "microseconds",
+        "asked",
+        "hits, mean",
+        "p50",
+        "p99",
+        "raw p50",
+        "raw p99",
+        "p50 x",
+        "p99 x",
+        "equal"
     )?;
     let documents: Vec<search::Document> =
         search::documents(&set.join("documents.ndjson"))?.step_by(97).collect::<Result<_, _>>()?;
@@ -309,9 +323,10 @@ impl Raw {
 
 fn form_query(place: Field, form: &YardstickForm) -> Box<dyn Query> {
     match form {
-        YardstickForm::Term(text) => {
-            Box::new(TermQuery::new(Term::from_field_text(place, text), IndexRecordOption::WithFreqs))
-        }
+        YardstickForm::Term(text) => Box::new(TermQuery::new(
+            Term::from_field_text(place, text),
+            IndexRecordOption::WithFreqs,
+        )),
         YardstickForm::Sequence(terms) => {
             let terms = terms.iter().map(|(at, text)| (*at, Term::from_field_text(place, text)));
             Box::new(PhraseQuery::new_with_offset(terms.collect()))
@@ -330,7 +345,8 @@ fn hostile(set: &Path) -> Result<(), Box<dyn Error>> {
     let mut cut = 0;
     for query in hostile_queries::queries(7, HOSTILE_QUERIES) {
         let began = Instant::now();
-        let request = SearchRequest { time_max: HOSTILE_TIME_MAX, ..search::request(&query, &access) };
+        let request =
+            SearchRequest { time_max: HOSTILE_TIME_MAX, ..search::request(&query, &access) };
         let page = engine.search(&request).map_err(|error| format!("{query:?}: {error}"))?;
         cut += usize::from(!page.total_is_exact);
         times.push(began.elapsed());

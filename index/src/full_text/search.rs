@@ -15,7 +15,7 @@ use super::page;
 use super::plan::{Plan, Planner, io_failed, read_failed};
 use super::postings::Clock;
 use super::query::{KnownFields, parse};
-use super::rank::{Ranked, Top};
+use super::rank::{FEW_WORDS_MAX, Ranked, Top};
 use super::request::{
     FullTextProgress, FullTextStats, HITS_MAX, SearchNote, SearchPage, SearchRequest,
 };
@@ -300,11 +300,12 @@ impl Search<'_> {
     }
 }
 
-/// How many words are most of so many: all but one of four, two thirds of more.
+/// How many words are most of so many: all but one of a few. Of more, it is a sentence, most of whose words tell nothing:
+/// a quarter, and which ones they are decides ([`FEW_WORDS_MAX`]).
 fn most_of(words: usize) -> usize {
     match words {
         0..=1 => words,
-        2..=4 => words - 1,
-        _ => words - words / 3,
+        2..=FEW_WORDS_MAX => words - 1,
+        _ => words.div_ceil(4),
     }
 }

@@ -140,7 +140,9 @@ impl Yardstick {
 fn forms(matcher: Matcher) -> Vec<YardstickForm> {
     let sequence = |sequence: Sequence| {
         let terms = sequence.terms.into_iter();
-        YardstickForm::Sequence(terms.map(|(at, text)| (usize::try_from(at).unwrap_or(usize::MAX), text)).collect())
+        YardstickForm::Sequence(
+            terms.map(|(at, text)| (usize::try_from(at).unwrap_or(usize::MAX), text)).collect(),
+        )
     };
     match matcher {
         Matcher::Word(word) => word
