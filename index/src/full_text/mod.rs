@@ -7,6 +7,8 @@
 
 pub mod extract;
 mod request;
+#[doc(hidden)]
+pub mod yardstick;
 
 mod search;
 // The language: what texts and queries come to, and how a text is shown.

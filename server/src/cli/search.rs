@@ -220,11 +220,7 @@ mod tests {
 
     #[test]
     fn results_are_plain_or_painted() {
-<<<<<<< HEAD
-        let found = hit("A\ntitle", "find me\nhere", std::iter::once(0..4).collect());
-=======
         let found = hit("A\ntitle", "find me\nhere", 4);
->>>>>>> s3
         assert_eq!(shown(&found, &PLAIN), "A title\n  x://y\n  find me here\n\n");
         let painted = shown(&found, &COLOURS);
         assert!(painted.contains("  \u{1b}[1;33mfind\u{1b}[0m me here\n"), "{painted:?}");
@@ -239,11 +235,7 @@ mod tests {
 
     #[test]
     fn json_is_one_object_a_line() {
-<<<<<<< HEAD
-        let line = json_line(&hit("T", "find \"me\"", std::iter::once(0..4).collect()));
-=======
         let line = json_line(&hit("T", "find \"me\"", 4));
->>>>>>> s3
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(
             (&value["snippet"], line.lines().count()),
