@@ -44,7 +44,6 @@ fn bound_process() -> io::Result<()> {
         (Resource::Data, MEMORY_BYTES_MAX),
         (Resource::Cpu, seconds),
         (Resource::Core, 0),
-        (Resource::Fsize, 0),
     ] {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
