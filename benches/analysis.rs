@@ -59,7 +59,7 @@ fn detect(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("analysis/detect_language");
     for (name, text) in [("english", ENGLISH), ("german", GERMAN), ("russian", RUSSIAN)] {
         group.bench_function(name, |bencher| {
-            bencher.iter(|| detect_language(black_box(text), None))
+            bencher.iter(|| detect_language(black_box(text), None));
         });
     }
     group.finish();

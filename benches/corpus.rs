@@ -5,6 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod hostile_queries;
+pub mod search;
+
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::acl::{ACL_GROUP_BYTES_MAX, ACL_GROUPS_MAX};
 use crate::catalog::{Space, SpaceCatalog};
 use crate::completion::Facts;
-use crate::contents_fragment::descriptor::{self, Description};
+use crate::contents_fragment::descriptor::{self, Description, Descriptor};
 use crate::contents_fragment::part::EncodedPart;
 use crate::error::{Error, ErrorKind, Result};
 use crate::resource::{Address, Binding, Resource, SourceMark, Value};
@@ -86,6 +86,7 @@ pub(crate) fn prepare(catalog: &SpaceCatalog, resource: &Resource) -> Result<Pre
         groups
     });
     let order = list_order(resource);
+    let descriptor = Descriptor::from_stored(descriptor)?;
     let hash =
         content_hash(&descriptor, &parts_value, chunk_bytes(&parts), acl.as_deref(), order.pinned)?;
     Ok(PreparedPut {
@@ -97,7 +98,7 @@ pub(crate) fn prepare(catalog: &SpaceCatalog, resource: &Resource) -> Result<Pre
         order,
         source: resource.source.clone(),
         hash,
-        descriptor,
+        descriptor: descriptor.into_bytes(),
         parts_value,
         parts,
     })
@@ -118,14 +119,14 @@ fn write_parts(parts: &[EncodedPart]) -> Vec<u8> {
 
 /// Of all that a reader sees but `lastModified`: two records with the same hash are the same version.
 pub(crate) fn content_hash<'a>(
-    descriptor: &[u8],
+    descriptor: &Descriptor,
     parts_value: &[u8],
     chunks: impl Iterator<Item = &'a [u8]>,
     acl: Option<&[String]>,
     pinned: bool,
 ) -> Result<[u8; 16]> {
     let mut hasher = blake3::Hasher::new();
-    descriptor::Descriptor::from_stored(descriptor.to_vec())?.hash_into(&mut hasher)?;
+    descriptor.hash_into(&mut hasher)?;
     hasher.update(parts_value);
     for chunk in chunks {
         hasher.update(chunk);

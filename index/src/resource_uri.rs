@@ -55,6 +55,11 @@ pub fn normalise_strict(uri: &str) -> Result<String> {
     Ok(normal)
 }
 
+/// Whether a URI has a scheme; no resource is stored under one that has none.
+pub fn has_scheme(uri: &str) -> bool {
+    scheme_end(uri).is_some()
+}
+
 /// The spelling of a stored URI that a host asks for after undoing escapes; `None` when it is the URI itself, or no URI.
 pub fn alias_of(stored: &str) -> Option<String> {
     undone(stored).filter(|alias| alias != stored)

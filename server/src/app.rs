@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 
 use crate::config::{FullTextConfig, ServerConfig};
 use crate::engine_pool::{EnginePool, EnginePoolConfig};
-use crate::limits::{Admission, ByteBudget};
+use crate::limits::{Admission, UnsentReplies};
 use crate::mcp::{Mcp, McpConfig};
 use crate::metrics::Metrics;
 use crate::readiness::Latch;
@@ -134,7 +134,7 @@ impl App {
             subscriptions: Arc::clone(&self.subscriptions),
             admission: Admission::new(config.concurrent_requests_max, Arc::clone(&self.metrics)),
             arrivals: Arrivals::new(BODIES_ARRIVING_MAX, ARRIVED_BYTES_MAX),
-            unsent_replies: ByteBudget::new(UNSENT_REPLY_BYTES_MAX),
+            unsent_replies: UnsentReplies::new(UNSENT_REPLY_BYTES_MAX, &self.metrics),
             metrics: Arc::clone(&self.metrics),
             shutdown: self.shutdown.clone(),
         };

@@ -6,7 +6,9 @@
 
 mod extent;
 mod forget;
+mod handover;
 mod pass;
+mod refusals;
 
 #[cfg(test)]
 mod tests;
@@ -16,16 +18,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pressmark_index::catalog::Space;
 use pressmark_index::engine::Engine;
 use pressmark_index::error::Error;
 use pressmark_index::mutation::{Mutation, Outcome};
 
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
-use crate::sources::{FolderSource, ScanReport, Scanned, Scope, Setting, SourceError};
+use crate::sources::{FolderSource, Remembered, ScanReport, Scanned, Scope, Setting, SourceError};
 pub(crate) use forget::forget_other_sources;
 pub use forget::remove_dropped_spaces;
+use handover::Heirs;
 use pass::{Pass, uri_of};
+use refusals::Cause;
+pub use refusals::Refusals;
 
 /// A batch is committed when it holds this many resources ...
 const BATCH_RESOURCES_MAX: usize = 1_000;
@@ -63,6 +69,8 @@ pub(crate) struct Look<'a> {
     pub(crate) kept: &'a BTreeSet<String>,
     /// Escaped paths that cannot be read and of which it was said.
     pub(crate) complained: &'a BTreeSet<String>,
+    /// What was refused and said before.
+    pub(crate) refused: &'a Refusals,
 }
 
 /// What bringing one source up to date came to.
@@ -78,6 +86,8 @@ pub struct Indexed {
     pub refused: u64,
     /// Escaped paths that could not be read, as many as are worth another try.
     pub unreadable_paths: BTreeSet<String>,
+    /// What was refused, as much as is remembered.
+    pub refusals: Refusals,
 }
 
 /// Why a source could not be brought up to date.
@@ -141,7 +151,13 @@ pub fn index_source(
     shutdown: &Shutdown,
 ) -> Result<Indexed, IndexError> {
     let nothing = BTreeSet::new();
-    let look = Look { scope: Scope::Whole, setting: None, kept: &nothing, complained: &nothing };
+    let look = Look {
+        scope: Scope::Whole,
+        setting: None,
+        kept: &nothing,
+        complained: &nothing,
+        refused: &Refusals::default(),
+    };
     let plan = Plan { sources: vec![source.clone()], ..Plan::default() };
     Indexer { engine, plan: &plan, metrics, shutdown }.index(0, &look, &mut |_| ())
 }
@@ -181,12 +197,23 @@ impl Indexer<'_> {
             space: source.space.clone(),
         })?;
         let source_id = source.source_id();
-        let known = |path: &str| {
+        let served = |path: &str| {
             let uri = uri_of(space, path)?;
             engine.source_fingerprint(source_id, &uri).ok().flatten()
         };
-        let mut pass = Pass::new(engine, Arc::clone(space), source, &earlier, look, metrics);
-        let scan = source.scan(look.scope, &known, &mut |scanned| {
+        let claims = Claims { engine, space, source, earlier: &earlier };
+        let refused = |path: &str, fingerprint: &[u8]| {
+            let refusal = look.refused.of(path, fingerprint)?;
+            match refusal.cause {
+                Cause::File => Some(refusal.reason.clone()),
+                Cause::Earlier => claims.taken(path),
+                Cause::Store => None,
+            }
+        };
+        let remembered = Remembered { served: &served, refused: &refused };
+        let heirs = Heirs::of(engine, space, &plan.sources, source);
+        let mut pass = Pass::new(engine, Arc::clone(space), claims, look, metrics);
+        let scan = source.scan(look.scope, &remembered, &mut |scanned| {
             if let Scanned::Folder { relative } = &scanned {
                 entering(relative);
             }
@@ -197,29 +224,64 @@ impl Indexer<'_> {
                 ControlFlow::Continue(())
             }
         })?;
-        pass.finish(scan, shutdown.has_begun())
+        pass.finish(scan, heirs, shutdown.has_begun())
+    }
+}
+
+/// Who serves which paths of a space with several sources: the first that has one, so that the same configuration gives
+/// the same documents at every start.
+#[derive(Clone, Copy)]
+struct Claims<'a> {
+    engine: &'a Engine,
+    space: &'a Space,
+    source: &'a FolderSource,
+    earlier: &'a [Earlier<'a>],
+}
+
+impl Claims<'_> {
+    /// Why the source does not serve the file at an escaped path, if an earlier one has it.
+    fn taken(&self, path: &str) -> Option<String> {
+        if self.earlier.is_empty() {
+            return None;
+        }
+        let uri = uri_of(self.space, path)?;
+        let first = self.earlier.iter().find(|earlier| {
+            let known = self.engine.source_fingerprint(earlier.source_id, &uri);
+            known.is_ok_and(|known| known.is_some())
+        })?;
+        Some(format!(
+            "{path} of {} stands in {} as well, which was named first; give one of the folders a space of its own",
+            self.source.root.display(),
+            first.root.display(),
+        ))
     }
 }
 
 /// Collects URIs and deletes them by batches, so that their number needs no memory.
 struct Deletion<'a> {
     engine: &'a Engine,
-    batch: Vec<Mutation>,
+    /// Who may have them now.
+    heirs: Option<Heirs<'a>>,
+    uris: Vec<String>,
     deleted: u64,
 }
 
 impl<'a> Deletion<'a> {
-    fn new(engine: &'a Engine) -> Self {
-        Self { engine, batch: Vec::new(), deleted: 0 }
+    fn new(engine: &'a Engine, heirs: Option<Heirs<'a>>) -> Self {
+        Self { engine, heirs, uris: Vec::new(), deleted: 0 }
     }
 
     fn add(&mut self, uri: &str) -> Result<(), Error> {
-        self.batch.push(Mutation::Delete { uri: uri.to_owned() });
-        if self.batch.len() >= BATCH_RESOURCES_MAX { self.flush() } else { Ok(()) }
+        self.uris.push(uri.to_owned());
+        if self.uris.len() >= BATCH_RESOURCES_MAX { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        let batch = std::mem::take(&mut self.batch);
+        let mut uris = std::mem::take(&mut self.uris);
+        if let Some(heirs) = &mut self.heirs {
+            uris = heirs.take(uris)?;
+        }
+        let batch: Vec<_> = uris.into_iter().map(|uri| Mutation::Delete { uri }).collect();
         if batch.is_empty() {
             return Ok(());
         }
@@ -230,8 +292,9 @@ impl<'a> Deletion<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<u64, Error> {
+    /// How many were deleted, and how many changed because another source has them.
+    fn finish(mut self) -> Result<(u64, u64), Error> {
         self.flush()?;
-        Ok(self.deleted)
+        Ok((self.deleted, self.heirs.map_or(0, |heirs| heirs.changed())))
     }
 }

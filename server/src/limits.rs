@@ -1,22 +1,27 @@
 //! What is held at a time. Admission: how many requests are answered; more are refused at once,
 //! because a client that is told so can try again, and one that waits in a long queue gives up and
-//! does. Byte budgets: how much of what clients send and have not taken yet is kept.
+//! does. Byte budgets: how much of what clients send and have not taken yet is kept. Of both one address gets a share.
+
+mod shares;
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::metrics::Metrics;
+use crate::{call_rates::Caller, metrics::Metrics};
+use shares::{Share, Shares};
 
-/// Lets a bounded number of requests in.
+/// Lets a bounded number of requests in. The gauge of requests in flight is the count itself: nobody waits for room, so
+/// that a semaphore, whose permits go back under a lock, would be one more than is needed.
 pub struct Admission {
-    permits: Arc<Semaphore>,
+    requests_max: i64,
+    shares: Arc<Shares>,
     metrics: Arc<Metrics>,
 }
 
 /// A request that was let in; dropping it makes room. It lives until its reply is written.
 pub struct Admitted {
-    _permit: OwnedSemaphorePermit,
+    _share: Share,
     metrics: Arc<Metrics>,
 }
 
@@ -32,6 +37,18 @@ pub struct ByteBudget {
 #[derive(Debug)]
 pub struct ReservedBytes(OwnedSemaphorePermit);
 
+/// A bound on the bytes of replies that their clients have not taken yet.
+pub struct UnsentReplies {
+    budget: ByteBudget,
+    shares: Arc<Shares>,
+}
+
+/// Bytes of a reply on its way; dropping them gives them back.
+pub struct UnsentReply {
+    _share: Share,
+    _bytes: ReservedBytes,
+}
+
 /// Budgets count in units of this size: a semaphore hands out at most `u32::MAX` permits at once.
 const UNIT_BYTES: usize = 1024;
 
@@ -40,24 +57,45 @@ const UNIT_BYTES: usize = 1024;
 impl Admission {
     /// Lets `requests_in_flight_max` in at a time.
     pub fn new(requests_in_flight_max: usize, metrics: Arc<Metrics>) -> Self {
-        let permits = requests_in_flight_max.min(Semaphore::MAX_PERMITS);
-        Self { permits: Arc::new(Semaphore::new(permits)), metrics }
+        let shares = Shares::of(requests_in_flight_max, metrics.shares_used_up.clone());
+        let requests_max = i64::try_from(requests_in_flight_max).unwrap_or(i64::MAX);
+        Self { requests_max, shares, metrics }
     }
 
-    /// Lets one in, or counts it as shed.
-    pub fn admit(&self) -> Option<Admitted> {
-        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
+    /// Lets one in within its caller's share, or counts it as shed.
+    pub fn admit(&self, caller: Caller) -> Option<Admitted> {
+        let admitted = self.shares.take(caller, 1).and_then(|share| {
+            let before = self.metrics.requests_in_flight.inc();
+            // Dropping it takes it from the gauge again.
+            let admitted = Admitted { _share: share, metrics: Arc::clone(&self.metrics) };
+            (before < self.requests_max).then_some(admitted)
+        });
+        if admitted.is_none() {
             self.metrics.requests_shed.inc();
-            return None;
-        };
-        self.metrics.requests_in_flight.inc();
-        Some(Admitted { _permit: permit, metrics: Arc::clone(&self.metrics) })
+        }
+        admitted
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
         self.metrics.requests_in_flight.dec();
+    }
+}
+
+// === impl UnsentReplies ===
+
+impl UnsentReplies {
+    /// Room for `bytes_max` of them.
+    pub fn new(bytes_max: usize, metrics: &Metrics) -> Self {
+        let shares = Shares::of(bytes_max, metrics.shares_used_up.clone());
+        Self { budget: ByteBudget::new(bytes_max), shares }
+    }
+
+    /// Takes the bytes of a reply within its caller's share; none when there is no room for them.
+    pub fn try_reserve(&self, caller: Caller, bytes: usize) -> Option<UnsentReply> {
+        let share = self.shares.take(caller, bytes)?;
+        Some(UnsentReply { _share: share, _bytes: self.budget.try_reserve(bytes)? })
     }
 }
 
@@ -113,12 +151,12 @@ mod tests {
     fn sheds_what_is_over_the_bound_and_lets_in_again() {
         let metrics = Arc::new(Metrics::new());
         let admission = Admission::new(1, Arc::clone(&metrics));
-        let first = admission.admit().unwrap();
-        assert!(admission.admit().is_none());
+        let first = admission.admit(Caller::Process).unwrap();
+        assert!(admission.admit(Caller::Process).is_none());
         assert_eq!(metrics.requests_shed.get(), 1);
         assert_eq!(metrics.requests_in_flight.get(), 1);
         drop(first);
-        assert!(admission.admit().is_some());
+        assert!(admission.admit(Caller::Process).is_some());
         assert_eq!(metrics.requests_in_flight.get(), 0);
     }
 

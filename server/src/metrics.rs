@@ -90,6 +90,8 @@ pub struct Metrics {
     pub requests_in_flight: Gauge,
     /// Requests refused because there were too many.
     pub requests_shed: Counter,
+    /// Requests and replies refused because their address had its share of what is held at a time.
+    pub shares_used_up: Counter,
     /// Open connections.
     pub connections: Gauge,
     /// Live sessions.
@@ -171,6 +173,7 @@ impl Metrics {
             over_rate: Family::default(),
             requests_in_flight: Gauge::default(),
             requests_shed: Counter::default(),
+            shares_used_up: Counter::default(),
             connections: Gauge::default(),
             sessions: Gauge::default(),
             sessions_refused: Counter::default(),
@@ -222,6 +225,11 @@ impl Metrics {
             "mcp_requests_shed",
             "Requests refused because there were too many",
             self.requests_shed.clone(),
+        );
+        registry.register(
+            "mcp_shares_used_up",
+            "Requests and replies refused because their address had its share",
+            self.shares_used_up.clone(),
         );
         registry.register("mcp_sessions", "Live sessions", self.sessions.clone());
         registry.register(

@@ -1,4 +1,5 @@
-//! The official Rust SDK lists, pages through and reads a folder, over both transports and in both eras.
+//! The official Rust SDK lists, pages through and reads a folder, and hears of a file that changes in it, over both
+//! transports and in both eras.
 //!
 //! The tests start the built program, as a host does. What they read is compared with the disk.
 
@@ -12,16 +13,37 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, ClientConfig, ProtocolVersion, ReadResourceRequestParams,
-    ResourceContents,
+    CallToolRequestParams, ProtocolVersion, ReadResourceRequestParams, ResourceContents,
+    ResourceUpdatedNotificationParam, ServerNotification, SubscribeRequestParams,
+    SubscriptionFilter,
 };
-use rmcp::service::RunningService;
+use rmcp::service::{NotificationContext, RunningService};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
-use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
 
-type Client = RunningService<RoleClient, ClientConfig>;
+type Client = RunningService<RoleClient, Host>;
+
+/// A client that passes on what it hears outside of its listens.
+struct Host(mpsc::Sender<String>);
+
+impl ClientHandler for Host {
+    async fn on_resource_updated(
+        &self,
+        params: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.0.send(params.uri).await.unwrap();
+    }
+}
+
+/// A client, and what it hears outside of its listens.
+struct Connected {
+    client: Client,
+    heard: mpsc::Receiver<String>,
+}
 
 /// More than one page of `resources/list`.
 const FILE_COUNT: usize = 600;
@@ -85,13 +107,22 @@ impl Collection {
         command
     }
 
-    async fn connect_stdio(&self, era: Era) -> Client {
+    async fn connect_stdio(&self, era: Era) -> Connected {
         let transport = TokioChildProcess::new(self.command("stdio")).unwrap();
-        ClientConfig::default().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap()
+        let (tell, heard) = mpsc::channel(16);
+        let client = Host(tell).serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
+        Connected { client, heard }
+    }
+
+    /// Saves a file as editors do: what is there is one text or the other, and no half.
+    fn save(&self, name: &str, text: &str) {
+        let beside = self.scratch.path().join("beside");
+        std::fs::write(&beside, text).unwrap();
+        std::fs::rename(beside, self.folder().join(name)).unwrap();
     }
 
     /// The program lives as long as the returned child.
-    async fn connect_http(&self, era: Era) -> (Child, Client) {
+    async fn connect_http(&self, era: Era) -> (Child, Connected) {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = free.local_addr().unwrap();
         drop(free);
@@ -110,9 +141,9 @@ impl Collection {
         .await
         .expect("the server listens");
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-        let client =
-            ClientConfig::default().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
-        (program, client)
+        let (tell, heard) = mpsc::channel(16);
+        let client = Host(tell).serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
+        (program, Connected { client, heard })
     }
 }
 
@@ -212,18 +243,55 @@ async fn check(client: &Client, folder: &Path) {
     client.read_resource(missing).await.expect_err("a missing resource is an error");
 }
 
+/// Each change of a file is heard of once, and the read that follows sees it.
+async fn check_hears(connected: &mut Connected, collection: &Collection, era: Era) {
+    let uri = "docs://shelf/lines.txt";
+    let client = &connected.client;
+    let mut listening = None;
+    match era {
+        Era::Legacy => {
+            #[allow(deprecated, reason = "the legacy era has no other way")]
+            client.subscribe(SubscribeRequestParams::new(uri)).await.unwrap();
+        }
+        Era::Modern => {
+            let mut filter = SubscriptionFilter::new();
+            filter.resource_subscriptions = Some(vec![uri.to_owned()]);
+            listening = Some(client.listen(filter).await.unwrap());
+        }
+    }
+    for text in ["changed\n", "changed again\n"] {
+        collection.save("lines.txt", text);
+        let hear = async {
+            let Some(listening) = &mut listening else {
+                return connected.heard.recv().await.unwrap();
+            };
+            match listening.next().await.unwrap() {
+                Some(ServerNotification::ResourceUpdatedNotification(told)) => told.params.uri,
+                other => panic!("an update expected: {other:?}"),
+            }
+        };
+        let heard = tokio::time::timeout(DEADLINE, hear).await.expect("it is told in time");
+        assert_eq!(heard, uri);
+        assert_eq!(text_of(&read(client, uri).await), text);
+    }
+}
+
+async fn check_all(mut connected: Connected, collection: &Collection, era: Era) {
+    check(&connected.client, &collection.folder()).await;
+    check_hears(&mut connected, collection, era).await;
+    connected.client.cancel().await.unwrap();
+}
+
 async fn check_http(era: Era) {
     let collection = Collection::new();
-    let (_program, client) = collection.connect_http(era).await;
-    check(&client, &collection.folder()).await;
-    client.cancel().await.unwrap();
+    let (_program, connected) = collection.connect_http(era).await;
+    check_all(connected, &collection, era).await;
 }
 
 async fn check_stdio(era: Era) {
     let collection = Collection::new();
-    let client = collection.connect_stdio(era).await;
-    check(&client, &collection.folder()).await;
-    client.cancel().await.unwrap();
+    let connected = collection.connect_stdio(era).await;
+    check_all(connected, &collection, era).await;
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ import anyio
 from mcp import Client, StdioServerParameters
 
 MODES = {"legacy": "legacy", "modern": "auto"}
-DEADLINE_SECONDS = 30
+DEADLINE_SECONDS = 120
 
 
 async def read_text(client: Client, uri: str) -> str:

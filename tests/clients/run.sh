@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every client in both eras over both transports against PRESSMARK_BIN.
+# Runs every client in both eras over both transports against PRESSMARK_BIN: each reads the folder, and those with an SDK
+# of their own also hear of a file that changes in it.
 # usage: PRESSMARK_BIN=path tests/clients/run.sh
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -8,12 +9,16 @@ source "$here/../server.sh"
 PATH=$(node_folder):$PATH
 export PATH PYTHONDONTWRITEBYTECODE=1
 export INSPECTOR=$CLIENTS_DIR/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js
-# Node.js looks for packages beside a script: the client runs from the folder that has them.
-cp "$here/ts_client.mjs" "$CLIENTS_DIR/"
+# Node.js looks for packages beside a script: the clients run from the folder that has them.
+cp "$here/ts_client.mjs" "$here/ts_updates.mjs" "$CLIENTS_DIR/"
 
 folder=$scratch/shelf
 mkdir "$folder"
 python3 "$here/make_folder.py" "$folder"
+
+# A file that the clients change, and how: one write, which is one change.
+updated_uri=docs://shelf/module.ts
+update="echo '// changed' >> '$folder/module.ts'"
 
 passed=0
 failed=0
@@ -23,11 +28,13 @@ run() {
   shift
   local client
   case $name in
-    python) client=("$CLIENTS_PYTHON" "$here/python_client.py") ;;
-    typescript) client=(node "$CLIENTS_DIR/ts_client.mjs") ;;
-    inspector) client=("$CLIENTS_PYTHON" "$here/inspector_client.py") ;;
+    python) client=("$CLIENTS_PYTHON" "$here/python_client.py" "$folder") ;;
+    typescript) client=(node "$CLIENTS_DIR/ts_client.mjs" "$folder") ;;
+    inspector) client=("$CLIENTS_PYTHON" "$here/inspector_client.py" "$folder") ;;
+    python-updates) client=("$CLIENTS_PYTHON" "$here/python_updates.py" "$updated_uri" "$update") ;;
+    typescript-updates) client=(node "$CLIENTS_DIR/ts_updates.mjs" "$updated_uri" "$update") ;;
   esac
-  if "${client[@]}" "$folder" "$@" >"$scratch/client.log" 2>&1; then
+  if "${client[@]}" "$@" >"$scratch/client.log" 2>&1; then
     passed=$((passed + 1))
     echo "ok      $name, $1 era, $2 ($((SECONDS - began)) s)"
   else
@@ -40,13 +47,13 @@ run() {
 # The store of the HTTP server is served again over stdio: it is free once that server has ended.
 start_server "$folder" --data "$scratch/data"
 python3 "$here/wait_until_listed.py" "$folder" "$server_url"
-for client in python typescript inspector; do
+for client in python typescript inspector python-updates typescript-updates; do
   for era in legacy modern; do
     run "$client" "$era" http "$server_url"
   done
 done
 stop_server
-for client in python typescript inspector; do
+for client in python typescript inspector python-updates typescript-updates; do
   for era in legacy modern; do
     run "$client" "$era" stdio "$PRESSMARK_BIN" stdio "$folder" --data "$scratch/data"
   done

@@ -10,7 +10,7 @@ import { execSync } from "node:child_process";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 120_000;
 const [uri, change, era, transportKind, target, ...args] = process.argv.slice(2);
 
 const transport =

@@ -2,11 +2,11 @@
 //! resources.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::files;
-use super::layers::Layers;
 use super::new_layer::{FactChange, new_layer};
+use super::plan::Facts;
 use super::segment::Facet;
 use super::spaces::{Completions, SpaceIndex, Stack};
 use super::upkeep::{note, unite_some};
@@ -18,11 +18,14 @@ use crate::shared::Shared;
 use crate::space::SpaceId;
 use crate::store::codec::Reader;
 use crate::store::key::{self, meta};
-use crate::store::value::Head;
-use crate::store::{Cf, View};
+use crate::store::value::{Head, decode_list_acl};
+use crate::store::{Cf, Scan, Store, View};
 
 /// Changes that become one layer.
-const CHANGES_PER_LAYER: usize = 64 * 1_024;
+pub(super) const CHANGES_PER_LAYER: usize = 64 * 1_024;
+/// While many changes are caught up with, this many times as many entries as else are kept in memory, so that each goes
+/// to a file fewer times.
+const BULK_FACTOR: usize = 16;
 /// This many changes at the end are caught up with while the writer waits.
 const LAST_CHANGES_MAX: u64 = 2_000;
 /// When the engine opens, this many changes are caught up with before it answers.
@@ -50,7 +53,7 @@ pub(crate) fn open(shared: &Shared, catalog: &SpaceCatalog) {
         });
         let is_empty = space.resource_count() == 0;
         let caught_up = match covered {
-            Some(covered) if is_near => follow_log(shared, &index, space, covered),
+            Some(covered) if is_near => follow_log(shared, &index, space, covered, &[]),
             _ if is_empty => {
                 *index.lock() = Stack::default();
                 rebuild(shared, &index, space)
@@ -90,7 +93,7 @@ pub(super) fn catch_up_all(shared: &Shared) -> Result<()> {
         let result = if is_new || !reaches_back {
             rebuild(shared, &index, space)
         } else {
-            follow_log(shared, &index, space, covered)
+            follow_log(shared, &index, space, covered, &[])
         };
         if let Err(error) = result {
             shared.completions.distrust(&index);
@@ -100,8 +103,15 @@ pub(super) fn catch_up_all(shared: &Shared) -> Result<()> {
     Ok(())
 }
 
-/// Adds what the log says after `covered`, until the index is live.
-fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u64) -> Result<()> {
+/// Adds what the log says after `covered`, until the index is live. What the slices hold is left out.
+fn follow_log(
+    shared: &Shared,
+    index: &SpaceIndex,
+    space: &Space,
+    mut covered: u64,
+    slices: &[Slice],
+) -> Result<()> {
+    let memory_entries = shared.completions.memory_entries().saturating_mul(BULK_FACTOR);
     loop {
         let behind = shared.log_range().newest.saturating_sub(covered);
         let mut stack = index.lock();
@@ -111,12 +121,12 @@ fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u
         // While the stack is locked the writer cannot add to it, so that nothing falls between.
         let is_last = behind <= LAST_CHANGES_MAX;
         let store = shared.store();
-        let (changes, up_to) = read_log(
-            &store.view(),
-            space,
-            covered,
-            if is_last { usize::MAX } else { CHANGES_PER_LAYER },
-        )?;
+        if !are_of(slices, &store) {
+            stack.clear();
+            return Ok(());
+        }
+        let count_max = if is_last { usize::MAX } else { CHANGES_PER_LAYER };
+        let (changes, up_to) = read_log(&store.view(), space, covered, (count_max, slices))?;
         if !changes.is_empty() || stack.layers.segments.is_empty() {
             let layer = new_layer(&index.plan, &stack.layers, &changes, up_to, None)?;
             index.push(&mut stack, layer, covered);
@@ -128,7 +138,7 @@ fn follow_log(shared: &Shared, index: &SpaceIndex, space: &Space, mut covered: u
             return Ok(());
         }
         drop(stack);
-        while unite_some(shared, index, false)? {}
+        while unite_some(shared, index, false, memory_entries)? {}
     }
 }
 
@@ -137,7 +147,7 @@ pub(super) fn read_log(
     view: &View<'_>,
     space: &Space,
     after: u64,
-    count_max: usize,
+    (count_max, slices): (usize, &[Slice]),
 ) -> Result<(Vec<FactChange>, u64)> {
     let mut scan = view.scan(Cf::Changes, b"", &key::sequence(after.saturating_add(1)))?;
     let mut changes = Vec::new();
@@ -150,7 +160,7 @@ pub(super) fn read_log(
         looked_at += 1;
         up_to = key::decode_sequence(log_key)?;
         let entry = Entry::decode(value)?;
-        if entry.space == space.id {
+        if entry.space == space.id && !has(slices, &entry.uri, up_to) {
             changes.extend(fact_change(space, &entry)?);
         }
         scan.advance();
@@ -175,38 +185,70 @@ fn fact_change(space: &Space, entry: &Entry) -> Result<Option<FactChange>> {
     Ok(facts.map(|facts| FactChange { facts: Arc::new(facts), removed, added }))
 }
 
+/// Resources that were read in one view of the store.
+pub(super) struct Slice {
+    /// The first URI; the slice ends where the next one begins.
+    begins: Vec<u8>,
+    /// The last change that is in the view.
+    sequence: u64,
+    store: Weak<Store>,
+}
+
+/// Whether the slices are of this opening of the store: the next one may be without the last changes.
+fn are_of(slices: &[Slice], store: &Arc<Store>) -> bool {
+    slices.last().is_none_or(|slice| std::ptr::eq(Weak::as_ptr(&slice.store), Arc::as_ptr(store)))
+}
+
+/// Whether a change of this resource is in the slices.
+fn has(slices: &[Slice], uri: &str, sequence: u64) -> bool {
+    let behind = slices.partition_point(|slice| slice.begins.as_slice() <= uri.as_bytes());
+    let slice = behind.checked_sub(1).and_then(|at| slices.get(at));
+    slice.is_some_and(|slice| sequence <= slice.sequence)
+}
+
 /// Makes an index from all resources of its space, then follows the log.
+///
+/// They are read in slices, each in a view of its own: a view that is held for minutes keeps the store from being
+/// opened anew after a failure. The log tells what changed in a slice after it was read.
 fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
-    {
-        let mut stack = index.lock();
-        stack.layers = Layers::default();
-        stack.infos.clear();
-    }
-    let store = shared.store();
-    let view = store.view();
-    let sequence = match view.get(Cf::Meta, meta::SEQUENCE)? {
-        Some(value) => Reader::new(&value, "sequence number").u64()?,
-        None => 0,
-    };
-    let mut scan = scan_of(&view, space)?;
-    loop {
-        let changes = next_resources(&mut scan, space)?;
+    index.lock().clear();
+    files::forget(&shared.completions.folder_of(index.id));
+    let memory_entries = shared.completions.memory_entries().saturating_mul(BULK_FACTOR);
+    // With little memory the slices are small, too: so tests have several.
+    let slice_max = shared.completions.memory_entries().min(CHANGES_PER_LAYER);
+    let mut slices: Vec<Slice> = Vec::new();
+    let mut begins = Some(space.matcher.literal_prefix().as_bytes().to_vec());
+    while let Some(from) = begins.take() {
+        let store = shared.store();
+        if !are_of(&slices, &store) {
+            // Upkeep was woken to begin again.
+            index.lock().clear();
+            return Ok(());
+        }
+        let view = store.view();
+        let sequence = match view.get(Cf::Meta, meta::SEQUENCE)? {
+            Some(value) => Reader::new(&value, "sequence number").u64()?,
+            None => 0,
+        };
+        let mut scan = scan_of(&view, space, &from)?;
+        let changes = next_resources(&mut scan, space, slice_max)?;
+        begins = scan.item()?.map(|(uri, _)| uri.to_vec());
+        drop(scan);
+        drop(view);
+        slices.push(Slice { begins: from, sequence, store: Arc::downgrade(&store) });
+        drop(store);
         let mut stack = index.lock();
         if stack.is_removed || shared.completions.is_closing() {
             return Ok(());
         }
-        if changes.is_empty() && !stack.layers.segments.is_empty() {
-            break;
-        }
-        let layer = new_layer(&index.plan, &stack.layers, &changes, sequence, None)?;
+        let covered = slices.first().map_or(sequence, |first| first.sequence);
+        let layer = new_layer(&index.plan, &stack.layers, &changes, covered, None)?;
         index.push(&mut stack, layer, 0);
         drop(stack);
-        while unite_some(shared, index, false)? {}
-        if changes.is_empty() {
-            break;
-        }
+        while unite_some(shared, index, false, memory_entries)? {}
     }
-    follow_log(shared, index, space, sequence)?;
+    let covered = slices.first().map_or(0, |first| first.sequence);
+    follow_log(shared, index, space, covered, &slices)?;
     let stack = index.lock();
     if stack.infos.iter().any(|info| info.file.is_some()) {
         // So that what took long need not be done again after a crash.
@@ -215,18 +257,22 @@ fn rebuild(shared: &Shared, index: &SpaceIndex, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// All resources that may belong to the space: their URIs begin with the template's literal.
-pub(super) fn scan_of<'v>(view: &'v View<'_>, space: &Space) -> Result<crate::store::Scan<'v>> {
-    let prefix = space.matcher.literal_prefix().as_bytes();
-    view.scan(Cf::Contents, prefix, prefix)
+/// All resources from `from` on that may belong to the space: their URIs begin with the template's literal.
+pub(super) fn scan_of<'v>(
+    view: &'v View<'_>,
+    space: &Space,
+    from: &[u8],
+) -> Result<crate::store::Scan<'v>> {
+    view.scan(Cf::Contents, space.matcher.literal_prefix().as_bytes(), from)
 }
 
 pub(super) fn next_resources(
     scan: &mut crate::store::Scan<'_>,
     space: &Space,
+    count_max: usize,
 ) -> Result<Vec<FactChange>> {
     let mut changes = Vec::new();
-    while changes.len() < CHANGES_PER_LAYER {
+    while changes.len() < count_max {
         let Some((uri, value)) = scan.item()? else { break };
         let head = Head::read(&mut Reader::new(value, "contents value"))?;
         if head.space == space.id
@@ -241,6 +287,34 @@ pub(super) fn next_resources(
     Ok(changes)
 }
 
+/// The resources of a space with what completion knows of them.
+///
+/// They are read from the list, which every batch keeps in step with the contents and which is a hundredth of them.
+pub(super) struct Listed<'v> {
+    scan: Scan<'v>,
+}
+
+impl<'v> Listed<'v> {
+    pub(super) fn of(view: &'v View<'_>, space: &Space) -> Result<Listed<'v>> {
+        let first = key::list_of_space(space.id);
+        Ok(Listed { scan: view.pass(Cf::List, &first, &first)? })
+    }
+
+    /// The next one that the template matches; `None` at the end.
+    pub(super) fn next(&mut self, space: &Space) -> Result<Option<(Facts, Facet)>> {
+        while let Some((list_key, value)) = self.scan.item()? {
+            let entry = key::decode_list(list_key)?;
+            let facet = Facet { acl: decode_list_acl(value)?.0, priority: entry.priority };
+            let facts = space.facts(entry.uri);
+            self.scan.advance();
+            if let Some(facts) = facts {
+                return Ok(Some((facts, facet)));
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// Changes by space, as a transaction collects them.
 pub(crate) fn add_change(
     changes: &mut HashMap<SpaceId, Vec<FactChange>>,
@@ -248,4 +322,29 @@ pub(crate) fn add_change(
     change: FactChange,
 ) {
     changes.entry(space).or_default().push(change);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_has_the_changes_before_it_was_read() {
+        let slice = |begins: &str, sequence| Slice {
+            begins: begins.as_bytes().to_vec(),
+            sequence,
+            store: Weak::new(),
+        };
+        let slices = [slice("a://", 5), slice("a://m", 9)];
+        for (uri, sequence, wanted) in [
+            ("a://b", 5, true),
+            ("a://b", 6, false),
+            ("a://m", 6, true),
+            ("a://z", 9, true),
+            ("a://z", 10, false),
+        ] {
+            assert_eq!(has(&slices, uri, sequence), wanted, "{uri} at {sequence}");
+        }
+        assert!(!has(&[], "a://b", 1));
+    }
 }

@@ -90,6 +90,19 @@ pub(super) fn next_file(folder: &Path) -> Result<u64> {
     Ok(numbers.max().unwrap_or(0).saturating_add(1))
 }
 
+/// Deletes a segment while there is no manifest that could name it; one that stays goes with the next manifest.
+pub(super) fn delete_without_manifest(folder: &Path, file: u64) {
+    if !folder.join(MANIFEST).exists() {
+        let _ = fs::remove_file(folder.join(segment_name(file)));
+    }
+}
+
+/// Takes the manifest away, before an index is made anew.
+pub(super) fn forget(folder: &Path) {
+    // One that stays is as good or bad as before, and is replaced in the end.
+    let _ = fs::remove_file(folder.join(MANIFEST));
+}
+
 /// Writes a segment and maps it in place of the one in memory.
 pub(super) fn save(
     index: &SpaceIndex,

@@ -34,6 +34,11 @@ impl Layers {
         self.segments.last().map_or(0, |segment| segment.sequence)
     }
 
+    /// Entries of each.
+    pub(crate) fn sizes(&self) -> Vec<usize> {
+        self.segments.iter().map(|segment| segment.entry_count()).collect()
+    }
+
     /// The same layers with one more on top.
     pub(crate) fn with(&self, segment: Arc<Segment>) -> Layers {
         let mut segments = self.segments.clone();

@@ -16,6 +16,7 @@ mod query;
 mod request;
 mod segment;
 mod spaces;
+mod tally;
 mod upkeep;
 
 pub use request::{Completion, CompletionRequest, CompletionStats, TYPED_BYTES_MAX, VALUES_MAX};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::layers::{Current, Groups, Layers, Ranks};
+use super::layers::{Current, Groups, Layers, NOT_THERE, Ranks};
 use super::plan::{Facts, ListShape, Plan, Term};
 use super::segment::{
     Facet, FacetSums, NewPair, NewValue, Segment, SegmentBuilder, TermRef, Weight,
@@ -71,17 +71,20 @@ struct Settled {
 
 impl<'a> Values<'a> {
     fn collect(layers: &Layers, variable: usize, changes: &'a [FactChange]) -> Result<Self> {
-        let mut touched: Vec<(&Term, usize)> = Vec::new();
+        let mut touched: Vec<(u64, &Term, usize)> = Vec::new();
         for (number, change) in changes.iter().enumerate() {
             let terms = change.facts.terms.get(variable).into_iter().flatten();
-            touched.extend(terms.map(|term| (term, number)));
+            touched.extend(terms.map(|term| (first_bytes(&term.key), term, number)));
         }
-        touched.sort_unstable_by(|(a, change), (b, other)| {
-            (&a.key, &a.raw, change).cmp(&(&b.key, &b.raw, other))
+        touched.sort_unstable_by(|(bytes, a, change), (other_bytes, b, other)| {
+            // Mostly the first bytes decide, and no text need be fetched.
+            bytes
+                .cmp(other_bytes)
+                .then_with(|| (&a.key, &a.raw, change).cmp(&(&b.key, &b.raw, other)))
         });
         let mut values: Vec<Value<'a>> = Vec::new();
         let mut of_change = vec![Vec::new(); changes.len()];
-        for (term, number) in touched {
+        for (_, term, number) in touched {
             let same = |value: &Value<'_>| value.term.key == term.key && value.term.raw == term.raw;
             if !values.last().is_some_and(same) {
                 let ranks = layers.ranks(variable, term.as_ref())?;
@@ -121,6 +124,13 @@ impl<'a> Values<'a> {
             sums: &value.sums,
         })
     }
+}
+
+/// A number that is less where the text is less in its first bytes.
+fn first_bytes(key: &str) -> u64 {
+    let mut first = [0; 8];
+    first.iter_mut().zip(key.bytes()).for_each(|(place, byte)| *place = byte);
+    u64::from_be_bytes(first)
 }
 
 impl Term {
@@ -194,11 +204,20 @@ fn add_list(
         }
     }
     for pair in &mut pairs {
+        let target_ranks = ranks_of(variables, shape.target, pair.target);
+        let context = shape.context.iter().zip(pair.context);
+        let is_new = is_in_no_layer(target_ranks)
+            || context
+                .into_iter()
+                .any(|(variable, rank)| is_in_no_layer(ranks_of(variables, *variable, *rank)));
+        if is_new {
+            pair.settled = settle(None, FacetSums::new(), &pair.sums);
+            continue;
+        }
         if groups.as_ref().is_none_or(|(context, _)| *context != pair.context) {
             let ranks = context_ranks(layers, shape, variables, pair.context);
             groups = Some((pair.context, Groups::find(layers, number, &ranks)?));
         }
-        let target_ranks = ranks_of(variables, shape.target, pair.target);
         let Some((_, groups)) = &groups else { continue };
         let mut existing = FacetSums::new();
         if pair.sums.takes_away() {
@@ -232,6 +251,10 @@ fn ranks_of<'a>(variables: &'a [Values<'_>], variable: usize, rank: u32) -> &'a 
     value.map_or(&[], |value| &value.ranks)
 }
 
+fn is_in_no_layer(ranks: &[u32]) -> bool {
+    ranks.iter().all(|rank| *rank == NOT_THERE)
+}
+
 /// For each layer the ranks of the context's values there.
 fn context_ranks(
     layers: &Layers,
@@ -243,7 +266,7 @@ fn context_ranks(
         let values = shape.context.iter().zip(context);
         let rank = |(variable, rank): (&usize, &u32)| {
             let ranks = ranks_of(variables, *variable, *rank);
-            ranks.get(layer).copied().unwrap_or(super::layers::NOT_THERE)
+            ranks.get(layer).copied().unwrap_or(NOT_THERE)
         };
         values.map(rank).collect()
     };
@@ -296,10 +319,28 @@ impl Tuples {
     }
 
     fn sorted(&self) -> impl Iterator<Item = (&[u32], usize)> {
-        let mut order: Vec<usize> = (0..self.changes.len()).collect();
-        order.sort_unstable_by(|a, b| self.tuple(*a).cmp(self.tuple(*b)).then(a.cmp(b)));
-        order
-            .into_iter()
-            .filter_map(|index| self.changes.get(index).map(|change| (self.tuple(index), *change)))
+        let mut order: Vec<(u128, usize)> = (0..self.changes.len())
+            .map(|index| (first_numbers(self.tuple(index)), index))
+            .collect();
+        order.sort_unstable_by(|(numbers, a), (other_numbers, b)| {
+            numbers
+                .cmp(other_numbers)
+                .then_with(|| self.behind_first(*a).cmp(self.behind_first(*b)))
+                .then(a.cmp(b))
+        });
+        order.into_iter().filter_map(|(_, index)| {
+            self.changes.get(index).map(|change| (self.tuple(index), *change))
+        })
     }
+
+    /// What [`first_numbers`] leaves out of a tuple.
+    fn behind_first(&self, index: usize) -> &[u32] {
+        self.tuple(index).get(4..).unwrap_or_default()
+    }
+}
+
+/// A number that is less where the first four of the tuple are less; most tuples have no more.
+fn first_numbers(tuple: &[u32]) -> u128 {
+    let numbers = tuple.iter().copied().chain(std::iter::repeat(0)).take(4);
+    numbers.fold(0, |sum, number| (sum << 32) | u128::from(number))
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -17,7 +17,7 @@ use super::layers::Layers;
 use super::new_layer::{FactChange, new_layer};
 use super::plan::Plan;
 use super::request::CompletionStats;
-use super::segment::{Purpose, Segment, merge};
+use super::segment::{Segment, merge};
 use crate::catalog::{Space, SpaceCatalog};
 use crate::error::{Error, Result};
 use crate::space::SpaceId;
@@ -34,6 +34,8 @@ const UPKEEP_WAIT: Duration = Duration::from_millis(100);
 const UPKEEP_WAITS_MAX: usize = 10;
 /// Entries in memory while a process does nothing but load: about 60 MB.
 const BULK_MEMORY_ENTRIES: usize = 2 * 1_024 * 1_024;
+/// Changes that are left to become one layer while a process does nothing but load: about 30 MB.
+const BULK_CHANGES: usize = 64 * 1_024;
 
 /// The changes of one commit, by space.
 pub(crate) type SpaceChanges = HashMap<SpaceId, Vec<FactChange>>;
@@ -44,6 +46,8 @@ pub(crate) struct Completions {
     pub(super) folder: PathBuf,
     /// From this many entries in memory on, upkeep is due.
     memory_entries: AtomicUsize,
+    /// This many changes become one layer; those of a commit are never parted.
+    changes_per_layer: AtomicUsize,
     spaces: ArcSwap<HashMap<SpaceId, Arc<SpaceIndex>>>,
     failure: Mutex<Option<String>>,
     pub(super) work: Mutex<Work>,
@@ -64,6 +68,8 @@ pub(crate) struct SpaceIndex {
     pub(super) template: String,
     /// What readers use; `None` while it is being made.
     layers: ArcSwap<Option<Layers>>,
+    /// Whether changes have been left that are in no layer yet.
+    has_left: AtomicBool,
     pub(super) stack: Mutex<Stack>,
     pub(super) stack_changed: Condvar,
 }
@@ -73,12 +79,22 @@ pub(crate) struct SpaceIndex {
 pub(super) struct Stack {
     pub(super) layers: Layers,
     pub(super) infos: Vec<LayerInfo>,
+    /// Changes that are in no layer yet.
+    left: LeftChanges,
     /// Layers at the bottom that upkeep is uniting.
     pub(super) frozen: usize,
     /// Whether all commits are in the layers; else the writer leaves them to upkeep.
     pub(super) is_live: bool,
     /// The index was taken away with its space.
     pub(super) is_removed: bool,
+}
+
+/// Changes that wait until they are enough for a layer, or somebody asks.
+#[derive(Default)]
+struct LeftChanges {
+    changes: Vec<FactChange>,
+    begins_after: u64,
+    sequence: u64,
 }
 
 /// What is known of a layer beside what is in it.
@@ -97,6 +113,7 @@ impl SpaceIndex {
             plan: Arc::clone(&space.completion),
             template: space.settings.uri_template.clone(),
             layers: ArcSwap::from_pointee(None),
+            has_left: AtomicBool::new(false),
             stack: Mutex::default(),
             stack_changed: Condvar::new(),
         }
@@ -119,10 +136,10 @@ impl SpaceIndex {
         &self,
         changes: &[FactChange],
         (before, sequence): (u64, u64),
-        memory_entries: usize,
+        (memory_entries, changes_per_layer): (usize, usize),
     ) -> Result<bool> {
         let mut stack = self.stack.lock();
-        if !stack.is_live || sequence <= stack.layers.sequence() {
+        if !stack.is_live || sequence <= stack.sequence() {
             return Ok(false);
         }
         for _ in 0..UPKEEP_WAITS_MAX {
@@ -133,11 +150,35 @@ impl SpaceIndex {
             }
             self.stack_changed.wait_for(&mut stack, UPKEEP_WAIT);
         }
-        let segment = new_layer(&self.plan, &stack.layers, changes, sequence, None)?;
-        self.push(&mut stack, segment, before);
-        self.unite_small(&mut stack)?;
-        self.publish(&stack);
+        if stack.left.changes.len() + changes.len() < changes_per_layer {
+            stack.leave(changes, before, sequence);
+            self.has_left.store(true, Ordering::Release);
+            return Ok(false);
+        }
+        if stack.left.changes.is_empty() {
+            let segment = new_layer(&self.plan, &stack.layers, changes, sequence, None)?;
+            self.push(&mut stack, segment, before);
+            self.unite_small(&mut stack)?;
+            self.publish(&stack);
+        } else {
+            stack.leave(changes, before, sequence);
+            self.settle(&mut stack)?;
+        }
         Ok(stack.is_upkeep_due(memory_entries))
+    }
+
+    /// Makes a layer of the changes that were left.
+    pub(super) fn settle(&self, stack: &mut Stack) -> Result<()> {
+        self.has_left.store(false, Ordering::Release);
+        let left = std::mem::take(&mut stack.left);
+        if left.changes.is_empty() {
+            return Ok(());
+        }
+        let layer = new_layer(&self.plan, &stack.layers, &left.changes, left.sequence, None)?;
+        self.push(stack, layer, left.begins_after);
+        self.unite_small(stack)?;
+        self.publish(stack);
+        Ok(())
     }
 
     /// Unites the newest layers while they are small and about the same size.
@@ -153,8 +194,7 @@ impl SpaceIndex {
             {
                 break;
             }
-            let how = (at == 0, Purpose::Search);
-            let united = merge(older, newer, &self.plan, how, None)?;
+            let united = merge(&[older, newer], &self.plan, at == 0, None)?;
             stack.replace(at, at + 2, Some((united, None)));
         }
         Ok(())
@@ -166,6 +206,36 @@ impl SpaceIndex {
 }
 
 impl Stack {
+    /// The last change that is in the layers, or was left.
+    fn sequence(&self) -> u64 {
+        self.layers.sequence().max(self.left.sequence)
+    }
+
+    /// Up to where all changes are in the layers, when `newest` is the last one of the store.
+    pub(super) fn covered(&self, newest: u64) -> u64 {
+        if self.left.changes.is_empty() {
+            newest.max(self.layers.sequence())
+        } else {
+            self.left.begins_after
+        }
+    }
+
+    fn leave(&mut self, changes: &[FactChange], before: u64, sequence: u64) {
+        if self.left.changes.is_empty() {
+            self.left.begins_after = before;
+        }
+        self.left.changes.extend_from_slice(changes);
+        self.left.sequence = sequence;
+    }
+
+    /// Throws all of it away.
+    pub(super) fn clear(&mut self) {
+        self.layers = Layers::default();
+        self.infos.clear();
+        self.left = LeftChanges::default();
+        self.frozen = 0;
+    }
+
     pub(super) fn memory_entries(&self) -> usize {
         let layers = self.layers.segments.iter().zip(&self.infos);
         layers
@@ -205,6 +275,7 @@ impl Completions {
         Completions {
             folder: data_dir.join("completion"),
             memory_entries: AtomicUsize::new(memory_entries.max(1)),
+            changes_per_layer: AtomicUsize::new(1),
             spaces: ArcSwap::default(),
             failure: Mutex::default(),
             work: Mutex::default(),
@@ -217,15 +288,27 @@ impl Completions {
         self.memory_entries.load(Ordering::Relaxed)
     }
 
-    /// Keeps more in memory from now on, so that each entry goes to a file fewer times.
+    /// Keeps more in memory from now on, and makes layers of many commits, so that each entry is copied fewer times.
+    ///
+    /// Who asks makes the layer of what was left until then: answers are as true as before, and the first one is slower.
     pub(crate) fn tune_for_bulk_load(&self) {
+        self.changes_per_layer.store(BULK_CHANGES, Ordering::Relaxed);
         self.memory_entries.fetch_max(BULK_MEMORY_ENTRIES, Ordering::Relaxed);
     }
 
     /// The layers of a space; `None` while they are being made.
     pub(crate) fn layers(&self, space: SpaceId) -> Option<Layers> {
         let spaces = self.spaces.load();
-        let layers = spaces.get(&space)?.layers.load();
+        let index = spaces.get(&space)?;
+        if index.has_left.load(Ordering::Acquire) {
+            let mut stack = index.lock();
+            if index.settle(&mut stack).is_err() {
+                drop(stack);
+                self.distrust(index);
+                self.wake();
+            }
+        }
+        let layers = index.layers.load();
         Layers::clone(Option::as_ref(&layers)?).into()
     }
 
@@ -281,7 +364,8 @@ impl Completions {
         for (space, changes) in changes {
             let index = self.spaces.load().get(space).cloned();
             let Some(index) = index else { continue };
-            match index.apply(changes, (before, sequence), self.memory_entries()) {
+            let bounds = (self.memory_entries(), self.changes_per_layer.load(Ordering::Relaxed));
+            match index.apply(changes, (before, sequence), bounds) {
                 Ok(due) => is_due |= due,
                 // It is derived: it is made anew from the store.
                 Err(_) => {
@@ -298,8 +382,7 @@ impl Completions {
     /// Throws the layers away; upkeep makes them anew.
     pub(super) fn distrust(&self, index: &SpaceIndex) {
         let mut stack = index.lock();
-        stack.layers = Layers::default();
-        stack.infos.clear();
+        stack.clear();
         stack.is_live = false;
         index.publish(&stack);
     }
@@ -309,9 +392,9 @@ impl Completions {
         for index in self.all() {
             let mut stack = index.lock();
             if stack.layers.sequence() > newest {
-                stack.layers = Layers::default();
-                stack.infos.clear();
+                stack.clear();
             }
+            stack.left = LeftChanges::default();
             stack.is_live = false;
             index.publish(&stack);
         }

@@ -114,6 +114,11 @@ impl Descriptor {
         Ok(descriptor)
     }
 
+    /// The value as it is stored.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// A descriptor of a folder-like URI, which no record stands behind.
     pub(crate) fn of_folder(
         uri: &str,

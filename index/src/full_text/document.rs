@@ -186,7 +186,7 @@ impl FieldContent {
 }
 
 /// A text as the tokenizer wants it, with its language.
-fn tagged(language: Option<Language>, text: &str) -> String {
+pub(super) fn tagged(language: Option<Language>, text: &str) -> String {
     let mark = language_mark(language);
     let mut tagged = String::with_capacity(mark.len_utf8() + text.len());
     tagged.push(mark);
@@ -195,7 +195,7 @@ fn tagged(language: Option<Language>, text: &str) -> String {
 }
 
 /// All words of a title as one, so that titles that differ in case, accents and punctuation alone are the same.
-fn exact_key(title: &str) -> Option<String> {
+pub(super) fn exact_key(title: &str) -> Option<String> {
     if title.len() > EXACT_BYTES_MAX {
         return None;
     }

@@ -301,14 +301,15 @@ impl Segment<'_> {
                 continue;
             }
             found.total += 1;
-            let count = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
             let is_preferred = !self.preferred.is_empty()
                 && self
                     .preferred
                     .iter_mut()
                     .all(|unit| unit.seek(doc, clock) == doc && unit.confirm(doc));
-            let typed = if is_preferred { u8::MAX } else { count(typed) };
-            let class = Class { words: count(all), typed_words: typed, ..Class::default() };
+            let mut class = Class::of_words(words.len(), all, typed);
+            if is_preferred {
+                class.typed_words = u8::MAX;
+            }
             self.offer(doc, class, found, clock, || {
                 let of_rows: f32 = rows.iter_mut().map(|row| row.score(doc)).sum();
                 of_rows + words.iter_mut().map(|word| word.score(doc)).sum::<f32>()

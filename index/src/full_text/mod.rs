@@ -7,13 +7,15 @@
 
 pub mod extract;
 mod request;
+#[doc(hidden)]
+pub mod yardstick;
 
 mod search;
 // The language: what texts and queries come to, and how a text is shown.
 mod analysis;
 mod query;
 mod snippet;
-// A search, in the order of its steps.
+// A search.
 mod asked;
 mod cursor;
 mod execute;

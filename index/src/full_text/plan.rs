@@ -13,7 +13,7 @@ use super::schema::{Fields, Place};
 use crate::error::{Error, Result};
 
 /// How much a place counts, in the order of [`Place::ALL`].
-const PLACE_BOOSTS: [f32; 3] = [2.5, 1.5, 1.0];
+const PLACE_BOOSTS: [f32; 3] = [1.5, 1.0, 1.0];
 /// Runs of more tokens are looked for by their first ones.
 const RUN_TOKENS_MAX: usize = 64;
 
@@ -128,24 +128,43 @@ impl<'s> Planner<'s> {
 
     fn unit(&self, expression: &Expression) -> Result<PlannedUnit> {
         let mut unit = PlannedUnit::default();
-        for place in &expression.places {
-            for alternative in &expression.alternatives {
+        for alternative in &expression.alternatives {
+            if let Alternative::Token { text, weight } = alternative {
+                self.add_token(&mut unit, &expression.places, (text, *weight))?;
+                continue;
+            }
+            for place in &expression.places {
                 self.add(&mut unit, *place, alternative)?;
             }
         }
         Ok(unit)
     }
 
+    /// A token tells as much as where it is most frequent: a common word that few titles have is a common word all the same.
+    fn add_token(
+        &self,
+        unit: &mut PlannedUnit,
+        places: &[Place],
+        (text, weight): (&str, f32),
+    ) -> Result<()> {
+        let mut found = Vec::with_capacity(places.len());
+        for place in places {
+            let term = Term::from_field_text(self.fields.of(*place), text);
+            found.extend(self.look_up(&term)?.map(|(terms, documents)| (*place, terms, documents)));
+        }
+        let documents = found.iter().map(|(.., documents)| *documents).max().unwrap_or(0);
+        for (place, terms, _) in found {
+            let weight = self.weigh(place, documents, weight);
+            unit.lists.push(PlannedList { place, terms, weight });
+        }
+        Ok(())
+    }
+
     fn add(&self, unit: &mut PlannedUnit, place: Place, alternative: &Alternative) -> Result<()> {
         let field = self.fields.of(place);
         match alternative {
             Alternative::Token { text, weight } => {
-                if let Some((terms, documents)) =
-                    self.look_up(&Term::from_field_text(field, text))?
-                {
-                    let weight = self.weigh(place, documents, *weight);
-                    unit.lists.push(PlannedList { place, terms, weight });
-                }
+                self.add_token(unit, &[place], (text, *weight))?;
             }
             Alternative::Run { tokens, weight } => {
                 let mut found = Vec::with_capacity(tokens.len());

@@ -12,7 +12,7 @@ use super::schema::Place;
 /// Steps between two looks at the clock: about a tenth of a millisecond.
 const STEPS_PER_LOOK: u32 = 1_024;
 /// How much a place that is not the best one adds to the score of a word.
-const OTHER_PLACES: f32 = 0.3;
+const OTHER_PLACES: f32 = 0.5;
 
 /// Says when time is up. Then every list ends.
 pub(super) struct Clock {

@@ -15,6 +15,10 @@ pub(super) struct Rank {
     pub(super) uri_hash: u64,
 }
 
+/// Up to so many words, how many of them are there goes before the score. Of more, only whether all are: a sentence has words
+/// like `the` and `of`, and a document that has these is no better than one that has the word that matters.
+pub(super) const FEW_WORDS_MAX: usize = 4;
+
 /// What goes before the score: a title that is the whole query, then how many words there are, then how many of them
 /// as they were typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -22,6 +26,19 @@ pub(super) struct Class {
     pub(super) is_exact_title: bool,
     pub(super) words: u8,
     pub(super) typed_words: u8,
+}
+
+impl Class {
+    /// Of `asked` words a document has `there`, of which `typed` as they were typed.
+    pub(super) fn of_words(asked: usize, there: usize, typed: usize) -> Class {
+        let count = |count: usize| {
+            if asked > FEW_WORDS_MAX && count < asked {
+                return 0;
+            }
+            u8::try_from(count).unwrap_or(u8::MAX - 1)
+        };
+        Class { is_exact_title: false, words: count(there), typed_words: count(typed) }
+    }
 }
 
 impl Rank {

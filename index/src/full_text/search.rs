@@ -15,7 +15,7 @@ use super::page;
 use super::plan::{Plan, Planner, io_failed, read_failed};
 use super::postings::Clock;
 use super::query::{KnownFields, parse};
-use super::rank::{Ranked, Top};
+use super::rank::{FEW_WORDS_MAX, Ranked, Top};
 use super::request::{
     FullTextProgress, FullTextStats, HITS_MAX, SearchNote, SearchPage, SearchRequest,
 };
@@ -177,7 +177,7 @@ fn known_variables(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Vec<S
 }
 
 /// The languages of the texts, the most frequent first; without those of very few.
-fn languages(searcher: &Searcher, fields: &Fields) -> Result<Vec<Language>> {
+pub(super) fn languages(searcher: &Searcher, fields: &Fields) -> Result<Vec<Language>> {
     let mut counts = [0_u64; Language::COUNT as usize];
     for segment in searcher.segment_readers() {
         let index = segment.inverted_index(fields.language).map_err(read_failed)?;
@@ -300,11 +300,12 @@ impl Search<'_> {
     }
 }
 
-/// How many words are most of so many: all but one of four, two thirds of more.
+/// How many words are most of so many: all but one of a few. Of more, it is a sentence, most of whose words tell nothing:
+/// a quarter, and which ones they are decides ([`FEW_WORDS_MAX`]).
 fn most_of(words: usize) -> usize {
     match words {
         0..=1 => words,
-        2..=4 => words - 1,
-        _ => words - words / 3,
+        2..=FEW_WORDS_MAX => words - 1,
+        _ => words.div_ceil(4),
     }
 }

@@ -59,6 +59,8 @@ pub(crate) fn list_of_space(space: SpaceId) -> [u8; 4] {
 pub(crate) struct ListKey<'a> {
     pub(crate) space: SpaceId,
     pub(crate) pinned: bool,
+    /// 65,535 is priority 1.0.
+    pub(crate) priority: u16,
     pub(crate) uri: &'a str,
 }
 
@@ -66,8 +68,9 @@ pub(crate) fn decode_list(key: &[u8]) -> Result<ListKey<'_>> {
     let mut reader = Reader::new(key, "list key");
     let space = SpaceId(reader.u32()?);
     let pinned = reader.u8()? == 0;
-    reader.raw(10)?;
-    Ok(ListKey { space, pinned, uri: reader.rest_str()? })
+    let priority = !reader.u16()?;
+    reader.u64()?;
+    Ok(ListKey { space, pinned, priority, uri: reader.rest_str()? })
 }
 
 /// All chunks of one version of a resource start with this.
@@ -168,7 +171,7 @@ mod tests {
         let key = list(SpaceId(3), order(true, 1, -5), "a://b/c");
         assert_eq!(
             decode_list(&key).unwrap(),
-            ListKey { space: SpaceId(3), pinned: true, uri: "a://b/c" }
+            ListKey { space: SpaceId(3), pinned: true, priority: 1, uri: "a://b/c" }
         );
         assert!(decode_list(&key[..14]).is_err());
         assert!(decode_list(&[0xff; 20]).is_err());

@@ -18,6 +18,9 @@ pub(crate) use column_family::Cf;
 
 use crate::error::{Error, ErrorKind, Result};
 
+/// What a pass over a whole family reads from the disk at a time.
+const PASS_READ_AHEAD_BYTES: usize = 2 * 1024 * 1024;
+
 /// An open RocksDB with our column families.
 pub(crate) struct Store {
     // Dropped in this order: the database is closed before others may delete its files.
@@ -314,7 +317,24 @@ impl<'s> View<'s> {
 
     /// From `from` on, while keys start with `prefix`.
     pub(crate) fn scan(&self, cf: Cf, prefix: &[u8], from: &[u8]) -> Result<Scan<'_>> {
+        self.scan_with(ReadOptions::default(), cf, prefix, from)
+    }
+
+    /// The same for a pass over very many keys: it reads ahead, and leaves the block cache to those who come back.
+    pub(crate) fn pass(&self, cf: Cf, prefix: &[u8], from: &[u8]) -> Result<Scan<'_>> {
         let mut options = ReadOptions::default();
+        options.set_readahead_size(PASS_READ_AHEAD_BYTES);
+        options.fill_cache(false);
+        self.scan_with(options, cf, prefix, from)
+    }
+
+    fn scan_with(
+        &self,
+        mut options: ReadOptions,
+        cf: Cf,
+        prefix: &[u8],
+        from: &[u8],
+    ) -> Result<Scan<'_>> {
         if let Some(end) = key::after_prefix(prefix) {
             options.set_iterate_upper_bound(end);
         }

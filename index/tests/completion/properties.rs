@@ -50,6 +50,7 @@ enum Step {
     Commit(Vec<Change>),
     Reopen,
     RenewSpace,
+    TuneForBulkLoad,
     Ask(Vec<Seed>),
 }
 
@@ -225,6 +226,7 @@ fn run() -> impl Strategy<Value = (usize, Vec<Step>)> {
         let step = prop_oneof![
             4 => commit,
             1 => Just(Step::Reopen),
+            1 => Just(Step::TuneForBulkLoad),
             4 => prop::collection::vec(seed(), 1..12).prop_map(Step::Ask),
         ];
         let step = prop_oneof![20 => step, 1 => Just(Step::RenewSpace)];
@@ -330,6 +332,7 @@ fn play(template: &str, steps: &[Step]) {
             Step::Commit(changes) => world.commit(0, changes),
             Step::Reopen => world.reopen(),
             Step::RenewSpace => world.renew_space(0),
+            Step::TuneForBulkLoad => world.engine().tune_for_bulk_load(),
             Step::Ask(seeds) => {
                 for seed in seeds {
                     world.check(0, &seed.question(&world.oracles[0]));

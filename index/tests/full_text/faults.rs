@@ -53,7 +53,9 @@ fn an_index_that_is_damaged_is_made_anew() {
             let file = fs::File::options().write(true).open(&path).unwrap();
             match damage {
                 "cut" if is_segment => file.set_len(length / 2).unwrap(),
-                "garbage" if is_segment => fs::write(&path, vec![0x5a; length as usize]).unwrap(),
+                "garbage" if is_segment => {
+                    fs::write(&path, vec![0x5a; usize::try_from(length).unwrap()]).unwrap();
+                }
                 "missing" if is_segment => fs::remove_file(&path).unwrap(),
                 "meta" if path.ends_with("meta.json") => fs::write(&path, "{").unwrap(),
                 _ => {}

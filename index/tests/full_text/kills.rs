@@ -42,8 +42,10 @@ fn child_that_indexes_without_end() {
             match random.below(4) {
                 0 => Mutation::Delete { uri: format!("docs://library/{name}") },
                 _ => {
-                    let text =
-                        format!("word step{step} {}", "filler ".repeat(random.below(30) as usize));
+                    let text = format!(
+                        "word step{step} {}",
+                        "filler ".repeat(usize::try_from(random.below(30)).unwrap())
+                    );
                     Mutation::Put(Box::new(document(&name, "", &text)))
                 }
             }

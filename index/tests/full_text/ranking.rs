@@ -115,7 +115,8 @@ fn pages_fit_together() {
             let pages = pages(&engine, &SearchRequest { ..request }, limit);
             let total = pages[0].total;
             // What is added where there are few hits depends on how many fit on the first page.
-            let wanted: Vec<_> = whole.hits.iter().take(total as usize).cloned().collect();
+            let wanted: Vec<_> =
+                whole.hits.iter().take(usize::try_from(total).unwrap()).cloned().collect();
             let paged: Vec<_> = pages.iter().flat_map(|page| page.hits.clone()).collect();
             assert_eq!(paged, wanted, "{query}, {limit}");
             assert!(pages.iter().all(|page| page.total == total), "{query}, {limit}");

@@ -6,6 +6,7 @@
 
 mod control;
 mod http2;
+mod metrics;
 mod stream;
 
 use std::collections::HashMap;
@@ -63,15 +64,20 @@ pub(crate) struct ListenArgs {
     /// For how long
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Streams that stall or are reset each second meanwhile
+    /// Streams that stall, leave and come back, or are reset, in each second of that
     #[arg(long, default_value_t = 0)]
     churn: usize,
+    /// Times that all of it is done, in one server
+    #[arg(long, default_value_t = 1)]
+    rounds: usize,
 }
 
 const ALL: &str = "load://documents/all";
 const SOLO: &str = "load://documents/solo";
 /// Streams that are opened at a time.
 const OPENING_MAX: usize = 64;
+/// For how long a stream that stalls reads nothing.
+const STALL: Duration = Duration::from_secs(2);
 const DEADLINE: Duration = Duration::from_secs(60);
 
 struct Streams {
@@ -107,7 +113,27 @@ async fn scenario(args: &ListenArgs) -> Result<(), String> {
     let uris: Arc<Vec<String>> =
         Arc::new((0..args.uris).map(|n| format!("load://documents/{n}")).collect());
     let before = Usage::of(args.server_pid)?;
-    let mut streams = open(args, &uris).await?;
+    for _ in 0..args.rounds {
+        round(args, &uris, &mut control).await?;
+        sleep(Duration::from_secs(5)).await;
+        let after = Usage::of(args.server_pid)?;
+        say(&format!(
+            "all closed: {:.1} MB resident, {:.1} MB before the first stream; {}",
+            after.resident_bytes as f64 / 1e6,
+            before.resident_bytes as f64 / 1e6,
+            metrics::gauges(args.target).await.unwrap_or_else(|error| error)
+        ));
+    }
+    Ok(())
+}
+
+async fn round(
+    args: &ListenArgs,
+    uris: &Arc<Vec<String>>,
+    control: &mut Control,
+) -> Result<(), String> {
+    let before = Usage::of(args.server_pid)?;
+    let mut streams = open(args, uris).await?;
     sleep(Duration::from_secs(3)).await;
     let idle = Usage::of(args.server_pid)?;
     let bytes = idle.resident_bytes.saturating_sub(before.resident_bytes);
@@ -118,20 +144,12 @@ async fn scenario(args: &ListenArgs) -> Result<(), String> {
         idle.resident_bytes as f64 / 1e6,
         bytes / args.streams.max(1) as u64
     ));
-    fan_out(args, &streams, &mut control).await?;
-    solo(args, &streams, &mut control).await?;
+    fan_out(args, &streams, control).await?;
+    solo(args, &streams, control).await?;
     if args.rate > 0 {
-        at_rate(args, &mut streams, &uris).await?;
+        at_rate(args, &mut streams, uris).await?;
     }
     streams.tasks.abort_all();
-    drop(streams);
-    sleep(Duration::from_secs(5)).await;
-    let after = Usage::of(args.server_pid)?;
-    say(&format!(
-        "all closed: {:.1} MB resident, {:.1} MB before the first stream",
-        after.resident_bytes as f64 / 1e6,
-        before.resident_bytes as f64 / 1e6
-    ));
     Ok(())
 }
 
@@ -246,8 +264,11 @@ async fn at_rate(
     let told_before: u64 = streams.told.iter().map(|told| told.count.load(Ordering::Relaxed)).sum();
     let duration = Duration::from_secs(args.seconds);
     let committing = control::run_at_rate(args.control, uris, args.zipf, args.rate, duration);
-    let (committed, ()) = tokio::join!(committing, churn(args, streams, duration));
+    let (committed, churned) = tokio::join!(committing, churn(args, streams, duration));
     let (last, commits) = committed?;
+    if args.churn > 0 {
+        say(&churned);
+    }
     let quiet = Instant::now();
     let settled = until(|| missing(&streams.told, &last) == 0).await;
     let used = Usage::of(args.server_pid)?.since(&started);
@@ -275,20 +296,62 @@ fn missing(streams: &[Arc<Told>], last: &HashMap<String, u64>) -> usize {
         .count()
 }
 
-/// Each second some streams stall for two seconds, and others are reset by clients that come for a moment.
-async fn churn(args: &ListenArgs, streams: &Streams, duration: Duration) {
+/// Each second some streams stall, others leave and come back a second later, and others are reset by clients that come for
+/// a moment. Says how many.
+async fn churn(args: &ListenArgs, streams: &mut Streams, duration: Duration) -> String {
     let ends = Instant::now() + duration;
     let mut random = Random::of(5, 5);
-    while Instant::now() < ends {
-        let mut stalled = Vec::new();
-        for _ in 0..args.churn {
-            let Some(told) = streams.told.get(random.below(streams.told.len())) else { continue };
-            told.stalled.store(true, Ordering::Relaxed);
-            stalled.push(Arc::clone(told));
-            let _ = stream::reset(args.target, told).await;
+    let (mut stalls, mut departures, mut resets) = (0_usize, 0_usize, 0_usize);
+    let mut stalled: Vec<(Instant, Arc<Told>)> = Vec::new();
+    let mut away = Vec::new();
+    let mut comers = JoinSet::new();
+    while args.churn > 0 && Instant::now() < ends {
+        for number in std::mem::take(&mut away) {
+            come_back(args, streams, number);
         }
-        sleep(Duration::from_secs(2)).await;
-        stalled.iter().for_each(|told| told.stalled.store(false, Ordering::Relaxed));
+        for _ in 0..args.churn {
+            let number = random.below(streams.told.len());
+            let Some(told) = streams.told.get(number) else { continue };
+            match random.below(3) {
+                0 => {
+                    stalls += 1;
+                    told.stalled.store(true, Ordering::Relaxed);
+                    stalled.push((Instant::now() + STALL, Arc::clone(told)));
+                }
+                1 => {
+                    let Some(handle) = streams.handles.get(number) else { continue };
+                    departures += 1;
+                    handle.abort();
+                    away.push(number);
+                }
+                _ => {
+                    resets += 1;
+                    let (target, told) = (args.target, Arc::clone(told));
+                    comers.spawn(async move { stream::reset(target, &told).await });
+                }
+            }
+        }
+        sleep(Duration::from_secs(1)).await;
+        while comers.try_join_next().is_some() {}
+        stalled.retain(|(until, told)| {
+            let waits = *until > Instant::now();
+            told.stalled.fetch_and(waits, Ordering::Relaxed);
+            waits
+        });
+    }
+    stalled.iter().for_each(|(_, told)| told.stalled.store(false, Ordering::Relaxed));
+    for number in away {
+        come_back(args, streams, number);
+    }
+    format!("{stalls} stalls of {STALL:?}, {departures} left and came back, {resets} resets")
+}
+
+fn come_back(args: &ListenArgs, streams: &mut Streams, number: usize) {
+    let Some(told) = streams.told.get(number) else { return };
+    let listening = stream::listen(args.target, Arc::clone(told));
+    let handle = streams.tasks.spawn(listening);
+    if let Some(place) = streams.handles.get_mut(number) {
+        *place = handle;
     }
 }
 

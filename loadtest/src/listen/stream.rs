@@ -53,6 +53,10 @@ impl Told {
             }
             self.count.fetch_add(1, Ordering::Relaxed);
         } else if message.contains("subscriptions/acknowledged") {
+            // Who listens anew reads anew: what changed before is known.
+            for last in self.uris.values() {
+                last.fetch_max(now, Ordering::Relaxed);
+            }
             self.acknowledged.store(now, Ordering::Relaxed);
         } else if message.contains(r#""result""#) {
             self.ended_with_result.store(true, Ordering::Relaxed);

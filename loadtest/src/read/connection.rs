@@ -20,16 +20,17 @@ const RECONNECTS_MAX: usize = 100;
 
 type Sender = SendRequest<Full<Bytes>>;
 
-/// Runs a schedule over that many connections, until its end and the last answer.
+/// Runs a schedule over that many connections, until its end and the last answer; `seed` decides what is asked for.
 pub(super) async fn run_all(
     load: &Arc<Load>,
     schedule: Schedule,
     connections: usize,
+    seed: u64,
 ) -> Result<Measured, String> {
     let schedule = Arc::new(schedule);
     let mut tasks = JoinSet::new();
     for _ in 0..connections {
-        tasks.spawn(run(Arc::clone(load), Arc::clone(&schedule)));
+        tasks.spawn(run(Arc::clone(load), Arc::clone(&schedule), seed));
     }
     let mut all = Measured::new()?;
     while let Some(ended) = tasks.join_next().await {
@@ -38,7 +39,7 @@ pub(super) async fn run_all(
     Ok(all)
 }
 
-async fn run(load: Arc<Load>, schedule: Arc<Schedule>) -> Result<Measured, String> {
+async fn run(load: Arc<Load>, schedule: Arc<Schedule>, seed: u64) -> Result<Measured, String> {
     let mut measured = Measured::new()?;
     let mut sender = None;
     let mut connects_left = RECONNECTS_MAX + 1;
@@ -54,7 +55,7 @@ async fn run(load: Arc<Load>, schedule: Arc<Schedule>) -> Result<Measured, Strin
             measured.failed(Failure::NoConnection);
             continue;
         };
-        match ask(&load, open, due).await {
+        match ask(&load, open, due, seed).await {
             Ok(bytes) => measured.answered(due.since.elapsed(), due.overslept, bytes),
             Err(failure) => {
                 measured.failed(failure);
@@ -75,8 +76,8 @@ async fn connect(load: &Load) -> Option<Sender> {
 }
 
 /// One request and its whole answer; the size of the answer's body.
-async fn ask(load: &Load, sender: &mut Sender, due: Due) -> Result<usize, Failure> {
-    let at = load.picker.pick(&mut Random::of(load.seed, due.number));
+async fn ask(load: &Load, sender: &mut Sender, due: Due, seed: u64) -> Result<usize, Failure> {
+    let at = load.picker.pick(&mut Random::of(seed, due.number));
     let uri = load.uris.get(at).ok_or(Failure::Unaskable)?;
     let request = load.messages.resources_read(due.number, uri).ok_or(Failure::Unaskable)?;
     sender.ready().await.map_err(|_| Failure::Broken)?;

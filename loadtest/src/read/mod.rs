@@ -28,6 +28,9 @@ use schedule::Schedule;
 const CONNECTIONS_MAX: usize = 4_096;
 /// The longest measurement.
 const SECONDS_MAX: u64 = 3_600;
+/// Turns the seed into that of the warm-up. With the same one the measurement would ask again for what the warm-up has
+/// just brought into the server's caches, in the same order, and rare documents would seem to be cached.
+const OF_WARM_UP: u64 = 0x5741_524d;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
@@ -80,7 +83,7 @@ pub(crate) fn run(args: &ReadArgs) -> Result<ExitCode, String> {
     }
     let picker = Picker::new(uris.len(), args.zipf);
     let messages = Messages::new(args.target, &args.path, args.era)?;
-    let load = Arc::new(Load { target: args.target, uris, picker, messages, seed: args.seed });
+    let load = Arc::new(Load { target: args.target, uris, picker, messages });
     let runtime =
         tokio::runtime::Runtime::new().map_err(|error| format!("the runtime: {error}"))?;
     let report = runtime.block_on(measure(&load, args))?;
@@ -94,19 +97,18 @@ pub(crate) struct Load {
     uris: Vec<Box<str>>,
     picker: Picker,
     messages: Messages,
-    seed: u64,
 }
 
 async fn measure(load: &Arc<Load>, args: &ReadArgs) -> Result<Report, String> {
     if args.warm_up > 0 {
         let schedule = Schedule::new(args.rate, Duration::from_secs(args.warm_up), u64::MAX);
-        connection::run_all(load, schedule, args.connections).await?;
+        connection::run_all(load, schedule, args.connections, args.seed ^ OF_WARM_UP).await?;
     }
     let server = |pid: Option<u32>| pid.map(Usage::of).transpose();
     let (server_before, client_before) = (server(args.server_pid)?, Usage::of_this_process()?);
     let schedule = Schedule::new(args.rate, Duration::from_secs(args.seconds), args.requests_max);
     let begun = tokio::time::Instant::now();
-    let measured = connection::run_all(load, schedule, args.connections).await?;
+    let measured = connection::run_all(load, schedule, args.connections, args.seed).await?;
     let took = begun.elapsed();
     let client = Usage::of_this_process()?.since(&client_before);
     let server = match (server(args.server_pid)?, server_before) {

@@ -84,6 +84,13 @@ struct Common {
     log_format: LogForm,
 }
 
+impl Common {
+    /// A store with the configuration that belongs to it; what is logged is not said.
+    fn of_store(config: Option<PathBuf>, data: PathBuf) -> Self {
+        Self { config, data: Some(data), log: String::new(), log_format: LogForm::Text }
+    }
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum LogForm {
     Text,

@@ -19,6 +19,7 @@ use crate::config::{
 };
 use crate::extraction::Extractor;
 use crate::indexer::{self, Plan};
+use crate::sharing::Served;
 use crate::sources::{self, FolderSource, SourceError};
 
 /// The file that is taken when none is named and there are no PATHs.
@@ -33,6 +34,7 @@ const INDEX_POLL: Duration = Duration::from_millis(20);
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// What a command works with.
+#[derive(Clone)]
 pub(super) struct Setup {
     pub(super) config: Config,
     pub(super) data_dir: PathBuf,
@@ -41,11 +43,14 @@ pub(super) struct Setup {
     pub(super) sources: Vec<FolderSource>,
     /// Whether a configuration or PATHs say which folders there are.
     pub(super) folders_said: bool,
+    /// The same, for those who take the store over.
+    pub(super) served: Option<Served>,
     /// PATHs that cannot be opened now.
     away: Vec<Away>,
 }
 
 /// A PATH that cannot be opened now: a disk that is away, or a mistake.
+#[derive(Clone)]
 struct Away {
     source_id: u64,
     /// What is wrong with it.
@@ -104,7 +109,34 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
         return Err(away.fault.clone());
     }
     let folders_said = file.is_some() || !paths.is_empty();
-    Ok(Setup { config, data_dir, spaces, sources, folders_said, away })
+    let served = Served::new(&current_dir()?, file, paths);
+    Ok(Setup { config, data_dir, spaces, sources, folders_said, served, away })
+}
+
+/// What to work with after taking over the store of an owner that served other folders, and what to say of it: its windows
+/// are still there, so that its folders count, and this process's own are for the time when all windows have been closed.
+pub(super) fn setup_after(own: &Setup, served: Option<&Served>) -> (Setup, String) {
+    let keep_all = |reason: &str| {
+        let said =
+            format!("documents of folders that are not served any more stay as they are: {reason}");
+        // Nothing that is there is forgotten.
+        (Setup { folders_said: false, ..own.clone() }, said)
+    };
+    let Some(served) = served else {
+        return keep_all("the process that owned the store did not say which folders it served");
+    };
+    let common = Common::of_store(served.config.clone(), own.data_dir.clone());
+    match setup(&common, &served.paths) {
+        Ok(setup) => {
+            let said = "this window goes on with the folders of the process that owned the store";
+            (setup, said.to_owned())
+        }
+        Err(reason) => keep_all(&reason),
+    }
+}
+
+fn current_dir() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| format!("the current folder: {error}"))
 }
 
 /// What is wrong with a PATH that cannot be opened.
@@ -115,8 +147,7 @@ fn away(path: &Path, source: &FolderSource) -> Option<Away> {
 }
 
 fn environment() -> Result<DataDirEnvironment, String> {
-    let current_dir =
-        std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
+    let current_dir = current_dir()?;
     let folder = |name| std::env::var_os(name).map(PathBuf::from);
     Ok(DataDirEnvironment {
         xdg_data_home: folder("XDG_DATA_HOME"),

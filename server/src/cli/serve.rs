@@ -128,7 +128,8 @@ pub(super) fn share(setup: &Setup, app: &App) {
 
 /// What this process says of itself to those who share a store with it.
 pub(super) fn hello(setup: &Setup) -> io::Result<Hello> {
-    Hello::new(&setup.data_dir, setup.sources.iter().map(FolderSource::source_id).collect())
+    let sources = setup.sources.iter().map(FolderSource::source_id).collect();
+    Hello::new(&setup.data_dir, sources, setup.served.clone())
 }
 
 pub(super) async fn finish(app: &App, indexing: Indexing) -> Result<ExitCode, String> {

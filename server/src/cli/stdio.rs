@@ -14,13 +14,13 @@ use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
     Common, chain, descriptors,
-    open::{NotOpened, Setup, open_to_serve, setup},
+    open::{NotOpened, Setup, open_to_serve, setup, setup_after},
     say,
     serve::{Indexing, end_on_signals, finish, hello, index_in_background, runtime, share},
 };
 use crate::{
     app::{App, DRAIN_DEADLINE},
-    sharing::{self, FOLLOWERS_MAX, NotReached, Relay, RelayConfig, RelayError, Upstream},
+    sharing::{self, FOLLOWERS_MAX, Folders, NotReached, Relay, RelayConfig, RelayError, Upstream},
     shutdown::Shutdown,
 };
 
@@ -82,12 +82,20 @@ async fn follow(setup: &Arc<Setup>) -> Result<ExitCode, String> {
     };
     let relay = Relay::new(tokio::io::stdin(), tokio::io::stdout(), config, shutdown.clone());
     let taken_over = Mutex::new(None);
+    // What the last owner served: until one was reached, this process is as good as any.
+    let folders = Mutex::new(Folders::Same);
     let reach = async || {
         let not_reached = match connect(setup).await {
-            Ok(upstream) => return Ok(upstream),
+            Ok(upstream) => {
+                if let (Ok(mut folders), Some(served)) = (folders.lock(), upstream.folders()) {
+                    *folders = served;
+                }
+                return Ok(upstream);
+            }
             Err(not_reached) => not_reached,
         };
-        match take_over(setup, &shutdown).await {
+        let former = folders.lock().map_or(Folders::Same, |folders| folders.clone());
+        match take_over(setup, former, &shutdown).await {
             Ok((owned, upstream)) => {
                 if let Ok(mut place) = taken_over.lock() {
                     *place = Some(owned);
@@ -128,18 +136,32 @@ struct Owned {
 /// Opens the store that its owner has left.
 async fn take_over(
     setup: &Arc<Setup>,
+    former: Folders,
     shutdown: &Shutdown,
 ) -> Result<(Owned, Upstream), NotReached> {
     let opened = {
-        let (setup, ends) = (Arc::clone(setup), shutdown.clone());
-        let open = move || match open_to_serve(&setup, "stdio") {
-            Ok(_) if ends.has_begun() => Err(NotOpened::Refused("the process ends".to_owned())),
-            opened => opened,
+        let (own, ends) = (Arc::clone(setup), shutdown.clone());
+        let open = move || {
+            let (setup, said) = match former {
+                Folders::Same => (own, None),
+                Folders::Others(served) => {
+                    let (setup, said) = setup_after(&own, served.as_ref());
+                    (Arc::new(setup), Some(said))
+                }
+            };
+            let engine = open_to_serve(&setup, "stdio")?;
+            if ends.has_begun() {
+                return Err(NotOpened::Refused("the process ends".to_owned()));
+            }
+            if let Some(said) = said {
+                tracing::warn!("{said}");
+            }
+            Ok((setup, engine))
         };
         shutdown.tasks().spawn_blocking(open).await
     };
-    let engine = match opened {
-        Ok(Ok(engine)) => engine,
+    let (setup, engine) = match opened {
+        Ok(Ok(opened)) => opened,
         Ok(Err(NotOpened::Owned(owner))) => return Err(NotReached::NotYet(owner)),
         Ok(Err(NotOpened::Refused(reason))) => return Err(NotReached::Failed(reason)),
         Err(error) => return Err(NotReached::Failed(chain(&error))),
@@ -149,7 +171,7 @@ async fn take_over(
     let full_text = &setup.config.full_text;
     let app = App::ending_with(Arc::clone(&engine), config, full_text, shutdown.clone());
     let app = Arc::new(app);
-    share(setup, &app);
+    share(&setup, &app);
     let (near, far) = tokio::io::duplex(OWN_PIPE_BYTES);
     let session = {
         let (app, (reader, writer)) = (Arc::clone(&app), tokio::io::split(far));
@@ -157,7 +179,7 @@ async fn take_over(
     };
     let (replayed, settled) = oneshot::channel();
     let indexing = {
-        let (app, engine, setup) = (Arc::clone(&app), Arc::clone(&engine), Arc::clone(setup));
+        let (app, engine) = (Arc::clone(&app), Arc::clone(&engine));
         let unsettled = app.unsettled()();
         tokio::spawn(async move {
             // What the folders' owner missed is told to those who have subscribed again.

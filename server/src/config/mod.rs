@@ -237,7 +237,7 @@ impl Default for Config {
                 path: None,
                 durability: Durability::Sync,
                 block_cache_bytes: 256 * quantity::MIB,
-                hot_cache_bytes: 64 * quantity::MIB,
+                hot_cache_bytes: 256 * quantity::MIB,
                 completion_memory_bytes: 16 * quantity::MIB,
                 change_log_retention: quantity::days(7),
             },

@@ -71,7 +71,8 @@ pub struct RawServer {
     pub allowed_hosts: Option<Vec<Spanned<String>>>,
     /// Allow `listen` beyond loopback although nobody who can reach it is asked who they are. Default: `false`.
     pub unsafe_listen_without_auth: Option<bool>,
-    /// Largest request body, in bytes; larger ones are answered with 413. Default: `"4 MiB"`.
+    /// Largest request body, in bytes; larger ones are answered with 413, once up to 64 MiB of them have been read and
+    /// thrown away within 5 seconds: many clients send everything before they read. Default: `"4 MiB"`.
     pub body_bytes_max: Option<Spanned<RawBytes>>,
     /// Largest reply, in bytes; a larger one is an error that says how to read parts. Default: `"8 MiB"`.
     pub reply_bytes_max: Option<Spanned<RawBytes>>,
@@ -83,7 +84,9 @@ pub struct RawServer {
     /// Most completions of one caller (one address) in a second; further ones are errors that say how long to wait.
     /// Default: `300`.
     pub completions_per_second: Option<Spanned<RawCount>>,
-    /// Most requests in progress; further ones are answered with 503. Default: `512`.
+    /// Most requests in progress, until their replies are taken; further ones are answered with 503. One address has three
+    /// quarters of them, and of the 256 MiB for larger replies that are not taken (metric `mcp_shares_used_up_total`).
+    /// Default: `512`.
     pub concurrent_requests_max: Option<Spanned<RawCount>>,
     /// Most connections; further ones wait in the system's queue. Each takes a file descriptor. Default: `16384`.
     pub connections_max: Option<Spanned<RawCount>>,
@@ -112,7 +115,7 @@ pub struct RawStorage {
     pub durability: Option<Spanned<String>>,
     /// Memory for blocks of the store, in bytes. Default: `"256 MiB"`.
     pub block_cache_bytes: Option<Spanned<RawBytes>>,
-    /// Memory for resources that are read often, in bytes; 0: none. Default: `"64 MiB"`.
+    /// Memory for resources that are read often, in bytes; 0: none. Default: `"256 MiB"`.
     pub hot_cache_bytes: Option<Spanned<RawBytes>>,
     /// Memory for what is new in each space's completion index, before it goes to files, in bytes. Default: `"16 MiB"`.
     pub completion_memory_bytes: Option<Spanned<RawBytes>>,

@@ -64,9 +64,9 @@ fn say_taken_over(engine: &Engine, plan: &Plan, space: &str) -> Result<(), Error
 /// Deletes what came from folders that are no longer given in spaces that stay.
 pub(crate) fn forget_other_sources(engine: &Engine, plan: &Plan) -> Result<(), Error> {
     for source_id in other_sources(engine, plan)? {
-        let mut deletion = Deletion::new(engine);
+        let mut deletion = Deletion::new(engine, None);
         engine.each_of_source(source_id, |uri| deletion.add(uri))?;
-        let deleted = deletion.finish()?;
+        let (deleted, _) = deletion.finish()?;
         if deleted > 0 {
             tracing::info!(deleted, "deleted what came from a folder that is no longer given");
         }

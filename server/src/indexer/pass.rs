@@ -11,9 +11,12 @@ use pressmark_index::mutation::{Mutation, Outcome};
 use pressmark_index::resource::{Address, Binding, Resource, Value};
 
 use super::extent::Extent;
-use super::{BATCH_BYTES_MAX, BATCH_RESOURCES_MAX, Deletion, Earlier, IndexError, Indexed, Look};
+use super::refusals::{Cause, Refusal};
+use super::{
+    BATCH_BYTES_MAX, BATCH_RESOURCES_MAX, Claims, Deletion, Heirs, IndexError, Indexed, Look,
+};
 use crate::metrics::Metrics;
-use crate::sources::{FolderSource, ScanReport, Scanned};
+use crate::sources::{ScanReport, Scanned};
 
 /// Progress is said this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -27,12 +30,13 @@ const RETRIES_MAX: usize = 1_000;
 pub(super) struct Pass<'a> {
     engine: &'a Engine,
     space: Arc<Space>,
-    source: &'a FolderSource,
+    claims: Claims<'a>,
     source_id: u64,
-    earlier: &'a [Earlier<'a>],
     look: &'a Look<'a>,
     metrics: &'a Metrics,
     batch: Vec<Mutation>,
+    /// Where each of the batch comes from: its escaped path, and how the file looked.
+    origins: Vec<(String, Option<Vec<u8>>)>,
     batch_bytes: usize,
     /// Hashes of the URIs that the scan mentioned: 16 bytes a file, however long its name is, and up to twice that for
     /// the table. Ten million files take about 350 MB while the pass runs.
@@ -52,20 +56,19 @@ impl<'a> Pass<'a> {
     pub(super) fn new(
         engine: &'a Engine,
         space: Arc<Space>,
-        source: &'a FolderSource,
-        earlier: &'a [Earlier<'a>],
+        claims: Claims<'a>,
         look: &'a Look<'a>,
         metrics: &'a Metrics,
     ) -> Self {
         Self {
             engine,
             space,
-            source,
-            source_id: source.source_id(),
-            earlier,
+            source_id: claims.source.source_id(),
+            claims,
             look,
             metrics,
             batch: Vec::new(),
+            origins: Vec::new(),
             batch_bytes: 0,
             seen: HashSet::new(),
             unreadable: look.kept.iter().cloned().collect(),
@@ -81,9 +84,10 @@ impl<'a> Pass<'a> {
     pub(super) fn take(&mut self, scanned: Scanned) {
         match scanned {
             Scanned::Changed(resource) => {
-                if let Some(reason) = self.taken_by_earlier(&resource) {
+                if let Some(reason) = self.claims.taken(path_of(&resource)) {
                     self.indexed.refused += 1;
-                    self.complain(path_of(&resource), &format!("not served: {reason}"));
+                    let (path, fingerprint) = origin_of(&resource);
+                    self.refuse(path, Refusal { fingerprint, reason, cause: Cause::Earlier });
                 } else {
                     self.put(resource);
                 }
@@ -93,8 +97,12 @@ impl<'a> Pass<'a> {
                     self.seen.insert(short_hash(&uri));
                 }
             }
-            Scanned::Refused { path, reason } => {
-                self.complain(&path, &format!("not served: {reason}"));
+            Scanned::Refused { path, fingerprint, reason } => {
+                // What was known to be another source's is said by the scan.
+                let known =
+                    fingerprint.as_deref().and_then(|look| self.look.refused.of(&path, look));
+                let cause = known.map_or(Cause::File, |known| known.cause);
+                self.refuse(path, Refusal { fingerprint, reason, cause });
             }
             Scanned::Unreadable { path, reason } => self.keep(path, reason),
             Scanned::Folder { .. } => return,
@@ -115,6 +123,7 @@ impl<'a> Pass<'a> {
     pub(super) fn finish(
         mut self,
         scan: ScanReport,
+        heirs: Option<Heirs<'_>>,
         cut_short: bool,
     ) -> Result<Indexed, IndexError> {
         self.indexed.scan = scan;
@@ -122,13 +131,13 @@ impl<'a> Pass<'a> {
         if let Some(error) = self.failed.take() {
             return Err(error.into());
         }
-        let root = || self.source.root.clone();
+        let root = || self.claims.source.root.clone();
         if let Some(reason) = self.root_unreadable.take() {
             return Err(IndexError::Unreadable { root: root(), reason });
         }
         match self.look.setting {
             // The folder that was looked at may have been another one: the place of a disk that has just gone away.
-            Some(setting) if self.source.setting().ok().as_ref() != Some(setting) => {
+            Some(setting) if self.claims.source.setting().ok().as_ref() != Some(setting) => {
                 return Err(IndexError::Replaced { root: root() });
             }
             Some(_) => {}
@@ -138,31 +147,20 @@ impl<'a> Pass<'a> {
             None => {}
         }
         if !cut_short {
-            self.delete_unseen()?;
+            self.delete_unseen(heirs)?;
         }
         Ok(self.indexed)
     }
 
-    /// Why the record is not put: in a space the first source that has a path serves it, so that the same
-    /// configuration gives the same documents at every start.
-    fn taken_by_earlier(&self, resource: &Resource) -> Option<String> {
-        if self.earlier.is_empty() {
-            return None;
+    fn refuse(&mut self, path: String, refusal: Refusal) {
+        let complaint = format!("not served: {}", refusal.reason);
+        if self.indexed.refusals.note(path.clone(), refusal, self.look.refused) {
+            self.complain(&path, &complaint);
         }
-        let path = path_of(resource);
-        let uri = uri_of(&self.space, path)?;
-        let first = self.earlier.iter().find(|earlier| {
-            let known = self.engine.source_fingerprint(earlier.source_id, &uri);
-            known.is_ok_and(|known| known.is_some())
-        })?;
-        Some(format!(
-            "{path} of {} stands in {} as well, which was named first; give one of the folders a space of its own",
-            self.source.root.display(),
-            first.root.display(),
-        ))
     }
 
     fn put(&mut self, resource: Resource) {
+        self.origins.push(origin_of(&resource));
         self.batch_bytes += resource.contents.iter().map(|part| part.body.len()).sum::<usize>();
         self.batch.push(Mutation::Put(Box::new(resource)));
         if self.batch.len() >= BATCH_RESOURCES_MAX || self.batch_bytes >= BATCH_BYTES_MAX {
@@ -194,6 +192,7 @@ impl<'a> Pass<'a> {
     fn flush(&mut self) {
         self.batch_bytes = 0;
         let batch = std::mem::take(&mut self.batch);
+        let origins = std::mem::take(&mut self.origins);
         if batch.is_empty() || self.failed.is_some() {
             return;
         }
@@ -206,7 +205,7 @@ impl<'a> Pass<'a> {
             }
         };
         self.metrics.source_files_indexed.inc_by(count);
-        for result in results {
+        for (result, (path, fingerprint)) in results.into_iter().zip(origins) {
             match result {
                 Ok(applied) => {
                     self.seen.insert(short_hash(&applied.uri));
@@ -217,7 +216,8 @@ impl<'a> Pass<'a> {
                 }
                 Err(error) => {
                     self.indexed.refused += 1;
-                    tracing::warn!("not served: {error}");
+                    let reason = error.to_string();
+                    self.refuse(path, Refusal { fingerprint, reason, cause: Cause::Store });
                 }
             }
         }
@@ -228,14 +228,14 @@ impl<'a> Pass<'a> {
     }
 
     /// What came from this source before, lies in the scope and was not mentioned now is gone.
-    fn delete_unseen(&mut self) -> Result<(), Error> {
+    fn delete_unseen(&mut self, heirs: Option<Heirs<'_>>) -> Result<(), Error> {
         if self.unreadable.len() > UNREADABLE_PATHS_MAX {
             tracing::warn!(
                 "nothing is deleted: more than {UNREADABLE_PATHS_MAX} paths cannot be read"
             );
             return Ok(());
         }
-        let mut deletion = Deletion::new(self.engine);
+        let mut deletion = Deletion::new(self.engine, heirs);
         let extent = Extent::new(&self.space, self.look.scope);
         extent.each_known(self.engine, self.source_id, &mut |uri| {
             if self.seen.contains(&short_hash(uri)) || self.is_kept(uri) {
@@ -243,7 +243,9 @@ impl<'a> Pass<'a> {
             }
             deletion.add(uri)
         })?;
-        self.indexed.deleted = deletion.finish()?;
+        let (deleted, handed_over) = deletion.finish()?;
+        self.indexed.deleted = deleted;
+        self.indexed.changed += handed_over;
         Ok(())
     }
 
@@ -252,15 +254,10 @@ impl<'a> Pass<'a> {
         if self.unreadable.is_empty() {
             return false;
         }
-        let bindings = self.space.matcher.match_uri(uri).unwrap_or_default();
-        let path = bindings.iter().find_map(|binding| match &binding.value {
-            Value::String(path) if binding.name == "path" => Some(path.as_str()),
-            _ => None,
-        });
         // A template that no longer matches says nothing about where the file stands.
-        let Some(path) = path else { return true };
+        let Some(path) = path_of_uri(&self.space, uri) else { return true };
         let folders = path.match_indices('/').filter_map(|(end, _)| path.get(..end));
-        folders.chain([path]).any(|place| self.unreadable.contains(place))
+        folders.chain([path.as_str()]).any(|place| self.unreadable.contains(place))
     }
 }
 
@@ -268,6 +265,21 @@ impl<'a> Pass<'a> {
 pub(super) fn uri_of(space: &Space, path: &str) -> Option<String> {
     let binding = Binding { name: "path".to_owned(), value: Value::String(path.to_owned()) };
     space.matcher.expand_canonical(&[binding]).ok()
+}
+
+/// The escaped path of a URI, as the variable `path` holds it.
+pub(super) fn path_of_uri(space: &Space, uri: &str) -> Option<String> {
+    let bindings = space.matcher.match_uri(uri).unwrap_or_default();
+    bindings.into_iter().find_map(|binding| match binding.value {
+        Value::String(path) if binding.name == "path" => Some(path),
+        _ => None,
+    })
+}
+
+/// The path of a record that a scan made, and how the file looked.
+fn origin_of(resource: &Resource) -> (String, Option<Vec<u8>>) {
+    let fingerprint = resource.source.as_ref().map(|mark| mark.fingerprint.clone());
+    (path_of(resource).to_owned(), fingerprint)
 }
 
 /// The path of a record that a scan made.

@@ -42,7 +42,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
 }
 
 /// A member's name, borrowed where it was spelled without escapes.
-pub(super) struct Key<'a>(pub(super) Cow<'a, str>);
+pub(crate) struct Key<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

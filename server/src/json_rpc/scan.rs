@@ -38,7 +38,7 @@ fn code_unit(bytes: &[u8]) -> Option<u16> {
 /// Whether arrays and objects nest at most [`DEPTH_MAX`] deep.
 pub fn depth_bounded(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let openings = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
+    let openings = memchr::memchr2_iter(b'{', b'[', bytes).take(DEPTH_MAX + 1).count();
     openings <= DEPTH_MAX || exact_depth_bounded(bytes)
 }
 

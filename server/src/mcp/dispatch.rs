@@ -177,7 +177,9 @@ impl Mcp {
 
     fn request(&self, request: &Request<'_>, channel: Channel<'_>, request_id: u64) -> Step {
         let mut method = Method::Other;
-        let step = Params::read(request.params).and_then(|params| {
+        let params =
+            Params::read(request.params).map_err(|fault| protocol::malformed(fault, channel));
+        let step = params.and_then(|params| {
             let revision = protocol::of_request(request, &params, channel)?;
             method = served(&request.method, revision)?;
             let subscription = channel.subscription();

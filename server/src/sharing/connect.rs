@@ -43,8 +43,8 @@ pub async fn connect(data_dir: &Path, hello: &Hello) -> Result<Upstream, NotReac
     if let Some(misfit) = hello.misfit(&owner) {
         return Err(NotReached::Refused(misfit));
     }
-    if let Some(refused) = owner.refused {
-        return Err(NotReached::Refused(refused));
+    if let Some(refused) = &owner.refused {
+        return Err(NotReached::Refused(refused.clone()));
     }
     if owner.directory != hello.directory {
         return Err(not_yet(&"the socket is that of another store"));
@@ -54,10 +54,9 @@ pub async fn connect(data_dir: &Path, hello: &Hello) -> Result<Upstream, NotReac
         tracing::warn!(
             owner = owner.pid,
             unserved,
-            "the process that owns the store does not serve all folders of this one: start both with the same folders, \
-             or give this one a store of its own (--data DIR)"
+            "the process that owns the store does not serve all folders of this one: close all windows and start them with \
+             the same folders, or give this one a store of its own (--data DIR)"
         );
     }
-    let newest = owner.newest.unwrap_or_default();
-    Ok(Upstream::owner(reader, writer, newest, data_dir.to_path_buf(), hello.clone()))
+    Ok(Upstream::owner(reader, writer, owner, data_dir.to_path_buf(), hello.clone()))
 }

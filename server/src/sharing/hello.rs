@@ -1,11 +1,16 @@
 //! The first line of each side of a socket, before any message: who is there and what it understands.
 
-use std::{io, path::Path, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::place;
+use crate::sources::lexically_absolute;
 
 /// What follows the hello: lines of MCP as on stdio. Another number means something else.
 pub const SHARING_PROTOCOL: u32 = 1;
@@ -13,7 +18,7 @@ pub const SHARING_PROTOCOL: u32 = 1;
 /// The longest hello, in bytes.
 const HELLO_BYTES_MAX: usize = 256 * 1024;
 
-/// Folders that a hello names; only a warning depends on them.
+/// Folders that a hello names; those beyond count as served by both.
 const SOURCES_MAX: usize = 4_096;
 
 /// How long the other side may take for its hello.
@@ -39,9 +44,42 @@ pub struct Hello {
     /// Which folders are served, or would be.
     #[serde(default)]
     pub sources: Vec<u64>,
+    /// What says so; absent where it cannot be said in a line of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Served>,
     /// Why the owner does not share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+}
+
+/// What says which folders a process serves: enough for another one to go on with them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Served {
+    /// The absolute path of the configuration file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<PathBuf>,
+    /// The absolute PATHs of the command line.
+    #[serde(default)]
+    pub paths: Vec<PathBuf>,
+}
+
+/// The most bytes that the paths of a [`Served`] take in a hello.
+const SERVED_BYTES_MAX: usize = 64 * 1024;
+
+// === impl Served ===
+
+impl Served {
+    /// The configuration file and PATHs of a process that was started in `current_dir`; `None` for paths that are no text
+    /// or take too much of it.
+    pub fn new(current_dir: &Path, config: Option<&Path>, paths: &[PathBuf]) -> Option<Self> {
+        let absolute = |path: &Path| lexically_absolute(current_dir, path);
+        let served = Self {
+            config: config.map(absolute),
+            paths: paths.iter().map(|path| absolute(path)).collect(),
+        };
+        let line = serde_json::to_vec(&served).ok()?;
+        (line.len() <= SERVED_BYTES_MAX).then_some(served)
+    }
 }
 
 // === impl Hello ===
@@ -51,7 +89,7 @@ impl Hello {
     ///
     /// # Errors
     /// The data directory cannot be looked at.
-    pub fn new(data_dir: &Path, mut sources: Vec<u64>) -> io::Result<Self> {
+    pub fn new(data_dir: &Path, mut sources: Vec<u64>, served: Option<Served>) -> io::Result<Self> {
         sources.truncate(SOURCES_MAX);
         Ok(Self {
             protocol: SHARING_PROTOCOL,
@@ -60,6 +98,7 @@ impl Hello {
             directory: place::identity(data_dir)?,
             newest: None,
             sources,
+            served,
             refused: None,
         })
     }
@@ -131,6 +170,7 @@ mod tests {
             directory,
             newest: Some(3),
             sources: vec![],
+            served: None,
             refused: None,
         }
     }

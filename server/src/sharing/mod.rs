@@ -19,8 +19,8 @@ mod tests;
 mod upstream;
 
 pub use connect::connect;
-pub use hello::{Hello, SHARING_PROTOCOL};
+pub use hello::{Hello, SHARING_PROTOCOL, Served};
 pub use owner::{FOLLOWERS_MAX, FollowerReader, FollowerWriter, welcome};
 pub use place::Socket;
 pub use relay::{Relay, RelayConfig, RelayError};
-pub use upstream::{NotReached, Upstream};
+pub use upstream::{Folders, NotReached, Upstream};

@@ -122,9 +122,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Relay<R, W> {
                 Ended::Upstream => self.journal.lock().owner_ended(),
             }
         }
-        if self.shutdown.has_begun() {
-            self.end_listens().await?;
-        }
+        self.end_listens().await?;
         Ok(())
     }
 

@@ -116,9 +116,16 @@ fn come(script: &Script) -> End {
         directory: String::new(),
         newest: None,
         sources: Vec::new(),
+        served: None,
         refused: None,
     };
-    let upstream = Upstream::owner(reader, writer, 7, PathBuf::from("nowhere"), hello);
+    let upstream = Upstream::owner(
+        reader,
+        writer,
+        hello.clone(),
+        PathBuf::from("nowhere"),
+        Hello { newest: Some(7), ..hello },
+    );
     script.lock().push_back(Ok(upstream));
     owner
 }

@@ -8,7 +8,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::{Hello, connect};
+use super::{Hello, Served, connect};
 use crate::transport::line_reader::LineReader;
 
 /// More than any owner's reply takes: all that it keeps for a client.
@@ -24,8 +24,17 @@ pub struct Upstream {
 }
 
 enum Kind {
-    Owner { data_dir: PathBuf, hello: Hello },
+    Owner { owner: Box<Hello>, data_dir: PathBuf, hello: Box<Hello> },
     Own { engine: Arc<Engine>, replayed: Option<oneshot::Sender<()>> },
+}
+
+/// Which folders the owner of a store serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Folders {
+    /// Those that this process would serve.
+    Same,
+    /// Others, with what says which; `None`: it does not say.
+    Others(Option<Served>),
 }
 
 /// Why nobody answers now.
@@ -42,11 +51,11 @@ pub enum NotReached {
 // === impl Upstream ===
 
 impl Upstream {
-    /// The owner of a data directory, after the hellos.
+    /// The owner of a data directory, after the hellos: its own, and that of this process.
     pub(super) fn owner<R, W>(
         reader: R,
         writer: W,
-        newest: u64,
+        owner: Hello,
         data_dir: PathBuf,
         hello: Hello,
     ) -> Self
@@ -54,7 +63,8 @@ impl Upstream {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let kind = Kind::Owner { data_dir, hello };
+        let newest = owner.newest.unwrap_or_default();
+        let kind = Kind::Owner { owner: owner.into(), data_dir, hello: hello.into() };
         Self { lines: lines(reader), writer: Box::new(writer), newest, kind }
     }
 
@@ -75,12 +85,19 @@ impl Upstream {
         Self { lines: lines(reader), writer: Box::new(writer), newest, kind }
     }
 
+    /// Which folders the owner serves; `None` for this process itself.
+    pub fn folders(&self) -> Option<Folders> {
+        let Kind::Owner { owner, hello, .. } = &self.kind else { return None };
+        let (theirs, own) = (sorted(&owner.sources), sorted(&hello.sources));
+        Some(if theirs == own { Folders::Same } else { Folders::Others(owner.served.clone()) })
+    }
+
     /// The newest sequence number now; `None` where that cannot be learned.
     pub(super) async fn newest_now(&self) -> Option<u64> {
         match &self.kind {
             Kind::Own { engine, .. } => Some(engine.log_range().newest),
             // Another hello tells it, and needs nothing else of the protocol.
-            Kind::Owner { data_dir, hello } => {
+            Kind::Owner { data_dir, hello, .. } => {
                 connect(data_dir, hello).await.ok().map(|upstream| upstream.newest)
             }
         }
@@ -95,6 +112,12 @@ impl Upstream {
             let _ = replayed.send(());
         }
     }
+}
+
+fn sorted(sources: &[u64]) -> Vec<u64> {
+    let mut sources = sources.to_vec();
+    sources.sort_unstable();
+    sources
 }
 
 fn lines<R>(reader: R) -> LineReader<Box<dyn AsyncRead + Send + Unpin>>

@@ -101,6 +101,8 @@ pub enum Scanned {
     Refused {
         /// The escaped path. Bytes that are not UTF-8 are escaped one by one, so that nothing is lost.
         path: String,
+        /// How the file looked that is refused; `None` where another rule than one on files keeps it out.
+        fingerprint: Option<Vec<u8>>,
         /// What is wrong and the way out, for people.
         reason: String,
     },
@@ -122,6 +124,21 @@ pub enum Scanned {
 
 /// Names in folders. The folders are paths from the folder of the source, which itself is the empty path.
 pub type Entries = BTreeMap<PathBuf, BTreeSet<OsString>>;
+
+/// What is remembered of earlier scans, so that files need not be opened again.
+#[derive(Clone, Copy)]
+pub struct Remembered<'a> {
+    /// The fingerprint under which the file at an escaped path was last recorded.
+    pub served: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+    /// Why the file at an escaped path, which has this fingerprint, is refused without being read.
+    pub refused: &'a dyn Fn(&str, &[u8]) -> Option<String>,
+}
+
+impl Remembered<'_> {
+    /// Nothing: every file is opened.
+    pub const NOTHING: Remembered<'static> =
+        Remembered { served: &|_| None, refused: &|_, _| None };
+}
 
 /// What of a source is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -222,9 +239,8 @@ impl FolderSource {
 
     /// Looks at the whole folder or a part of it; what lies in the scope and the sink is not told of is no longer served.
     ///
-    /// Entries come folder by folder, sorted by the bytes of their names. `known` returns the fingerprint under which a
-    /// path was last recorded; a file that still has it is not opened. The sink ends the walk with `Break`. What is not
-    /// a served folder holds nothing.
+    /// Entries come folder by folder, sorted by the bytes of their names. A file that looks as it is `remembered` is not
+    /// opened. The sink ends the walk with `Break`. What is not a served folder holds nothing.
     ///
     /// # Errors
     ///
@@ -233,10 +249,10 @@ impl FolderSource {
     pub fn scan(
         &self,
         scope: Scope<'_>,
-        known: &dyn Fn(&str) -> Option<Vec<u8>>,
+        remembered: &Remembered<'_>,
         sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
     ) -> Result<ScanReport, SourceError> {
-        walk::scan(self, scope, known, sink)
+        walk::scan(self, scope, remembered, sink)
     }
 
     /// What a scan depends on besides what lies beneath the folder: which folder it is, and the ignore files above it.

@@ -17,7 +17,7 @@ use super::read_file::{ReadOutcome, read_file, too_large};
 use super::secrets::secret_content;
 use super::selection::{FileVerdict, Selection, Way};
 use super::uri_path::{escape_name_bytes, escape_path};
-use super::{FolderSource, ScanReport, Scanned, Scope, SourceError};
+use super::{FolderSource, Remembered, ScanReport, Scanned, Scope, SourceError};
 
 /// Folders within folders: each level holds a file descriptor and a stack frame while it is walked.
 const DEPTH_MAX: usize = 128;
@@ -28,14 +28,14 @@ const NOT_UTF8: &str = "its name is not UTF-8, which a URI cannot say; rename it
 pub(super) fn scan(
     source: &FolderSource,
     scope: Scope<'_>,
-    known: &dyn Fn(&str) -> Option<Vec<u8>>,
+    remembered: &Remembered<'_>,
     sink: &mut dyn FnMut(Scanned) -> ControlFlow<()>,
 ) -> Result<ScanReport, SourceError> {
     let mut walk = Walk {
         source,
         source_id: source.source_id(),
-        known,
-        believes_known: true,
+        remembered: *remembered,
+        believes_remembered: true,
         sink,
         report: ScanReport::default(),
     };
@@ -136,9 +136,9 @@ impl Entry {
 struct Walk<'a> {
     source: &'a FolderSource,
     source_id: u64,
-    known: &'a dyn Fn(&str) -> Option<Vec<u8>>,
-    /// Whether a file that has its known fingerprint is taken to be as it was.
-    believes_known: bool,
+    remembered: Remembered<'a>,
+    /// Whether a file that looks as it is remembered is taken to be as it was.
+    believes_remembered: bool,
     sink: &'a mut dyn FnMut(Scanned) -> ControlFlow<()>,
     report: ScanReport,
 }
@@ -154,7 +154,7 @@ impl Walk<'_> {
         match root.descend_all(folder) {
             Ok(true) => names.iter().try_for_each(|name| {
                 // Something happened to it: a second write within one step of the file system's clock does not show.
-                self.believes_known = false;
+                self.believes_remembered = false;
                 self.name(root, name)
             }),
             // A folder that is not served holds nothing.
@@ -200,7 +200,7 @@ impl Walk<'_> {
             let folder_mark = if stat.kind == EntryKind::Folder { "/" } else { "" };
             let path = format!("{}{folder_mark}", escaped_beneath(entry, name));
             return match stat.kind {
-                EntryKind::Folder | EntryKind::File => self.refuse(path, NOT_UTF8.to_owned()),
+                EntryKind::Folder | EntryKind::File => self.refuse(path, None, NOT_UTF8.to_owned()),
                 EntryKind::Link | EntryKind::Special => self.leave_out(),
             };
         };
@@ -220,7 +220,7 @@ impl Walk<'_> {
         if entry.depth == DEPTH_MAX {
             let reason =
                 format!("lies more than {DEPTH_MAX} folders deep; serve a folder further down");
-            return self.refuse(format!("{}/", escape_path(&relative)), reason);
+            return self.refuse(format!("{}/", escape_path(&relative)), None, reason);
         }
         let folder = match entry.folder.open_folder(OsStr::new(name)) {
             Ok(folder) => folder,
@@ -242,7 +242,7 @@ impl Walk<'_> {
         let selection = entry.selection.clone();
         let (depth, data_dir) = (entry.depth + 1, entry.data_dir.clone());
         let mut below = Entry { folder, relative, depth, selection, data_dir, way, ignored };
-        self.believes_known = true;
+        self.believes_remembered = true;
         let flow = self.folder(&mut below);
         entry.ignored = below.ignored;
         entry.ignored.leave();
@@ -256,29 +256,33 @@ impl Walk<'_> {
             return self.leave_out();
         }
         let path = escape_path(&relative);
-        if stat.bytes > self.source.file_bytes_max {
-            return self.refuse(path, too_large(stat.bytes, self.source.file_bytes_max));
-        }
         let named = verdict == FileVerdict::ServeNamed;
-        let is_known =
-            || (self.known)(&path).is_some_and(|known| known == fingerprint(named, stat));
-        if self.believes_known && is_known() {
-            self.count(stat.bytes);
-            return (self.sink)(Scanned::Unchanged { path });
+        let looks = fingerprint(named, stat);
+        if stat.bytes > self.source.file_bytes_max {
+            let reason = too_large(stat.bytes, self.source.file_bytes_max);
+            return self.refuse(path, Some(looks), reason);
+        }
+        if self.believes_remembered {
+            if (self.remembered.served)(&path).is_some_and(|known| known == looks) {
+                self.count(stat.bytes);
+                return (self.sink)(Scanned::Unchanged { path });
+            }
+            if let Some(reason) = (self.remembered.refused)(&path, &looks) {
+                return self.refuse(path, Some(looks), reason);
+            }
         }
         match read_file(&entry.folder, OsStr::new(name), self.source.file_bytes_max) {
             ReadOutcome::Gone => ControlFlow::Continue(()),
-            ReadOutcome::Refused(reason) => self.refuse(path, reason),
+            ReadOutcome::Refused(reason) => self.refuse(path, None, reason),
             ReadOutcome::Unreadable(reason) => self.unreadable(path, reason),
             ReadOutcome::Read(file) => {
+                let looks = fingerprint(named, &file.stat);
                 if !named && let Some(secret) = secret_content(name, &file.bytes) {
-                    return self.refuse(path, format!("{secret}; include it by name to serve it"));
+                    let reason = format!("{secret}; include it by name to serve it");
+                    return self.refuse(path, Some(looks), reason);
                 }
                 self.count(file.stat.bytes);
-                let mark = SourceMark {
-                    source_id: self.source_id,
-                    fingerprint: fingerprint(named, &file.stat),
-                };
+                let mark = SourceMark { source_id: self.source_id, fingerprint: looks };
                 let resource = mint(&self.source.space, &relative, path, file, mark);
                 (self.sink)(Scanned::Changed(resource))
             }
@@ -295,9 +299,14 @@ impl Walk<'_> {
         ControlFlow::Continue(())
     }
 
-    fn refuse(&mut self, path: String, reason: String) -> ControlFlow<()> {
+    fn refuse(
+        &mut self,
+        path: String,
+        fingerprint: Option<Vec<u8>>,
+        reason: String,
+    ) -> ControlFlow<()> {
         self.report.refused += 1;
-        (self.sink)(Scanned::Refused { path, reason })
+        (self.sink)(Scanned::Refused { path, fingerprint, reason })
     }
 
     fn unreadable(&mut self, path: String, reason: String) -> ControlFlow<()> {

@@ -6,7 +6,11 @@
 
 use std::sync::Arc;
 
-use pressmark_index::{catalog::SpaceCatalog, error::Result, fragment, resource_uri};
+use pressmark_index::{
+    catalog::SpaceCatalog,
+    error::{Error, ErrorKind, Result},
+    fragment, resource_uri,
+};
 
 /// One key of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +29,10 @@ pub(super) struct WatchKey {
 /// What makes it no URI of any resource.
 pub(super) fn of_subscription(catalog: &SpaceCatalog, uri: &str) -> Result<Vec<WatchKey>> {
     let normal = resource_uri::normalise(uri)?;
+    if !resource_uri::has_scheme(&normal) {
+        let detail = "it has no scheme, such as `docs://`, so that no resource can have it";
+        return Err(Error::new(ErrorKind::InvalidUri, uri, detail));
+    }
     let mut keys = Vec::with_capacity(1);
     add_spellings(catalog, &normal, true, &mut keys);
     if let (base, Some(part)) = fragment::split(&normal)
@@ -174,6 +182,26 @@ mod tests {
     fn most_subscriptions_have_one_key() {
         let (_dir, catalog) = catalog();
         assert_eq!(of_subscription(&catalog, "docs://h/a/b.md").unwrap().len(), 1);
-        assert!(of_subscription(&catalog, "docs://h/%E9").is_err());
+    }
+
+    #[test]
+    fn what_can_be_no_resource_is_refused() {
+        let (_dir, catalog) = catalog();
+        for (uri, refused) in [
+            ("", true),
+            ("%%%", true),
+            ("notes/today.md", true),
+            ("//h/a", true),
+            ("#line=0,10", true),
+            ("1docs://h/a", true),
+            ("do cs://h/a", true),
+            ("docs://h/%E9", true),
+            ("docs:", false),
+            ("docs:a", false),
+            ("other://nobody/has", false),
+            ("docs://h/100%", false),
+        ] {
+            assert_eq!(of_subscription(&catalog, uri).is_err(), refused, "{uri:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     future::poll_fn,
-    sync::Arc,
+    sync::{Arc, Weak},
     task::{Context, Poll},
 };
 
@@ -30,6 +30,11 @@ impl NotificationStream {
     /// The id of the `subscriptions/listen`; none of a legacy client's stream.
     pub fn listen_id(&self) -> Option<&str> {
         self.subscription.subscriber.listen_id.as_deref()
+    }
+
+    /// What it tells of, for whoever may have to end it.
+    pub fn subscription(&self) -> Weak<Subscription> {
+        Arc::downgrade(&self.subscription)
     }
 
     /// Appends the first message of a listen, which says what is honoured; a legacy stream has none.

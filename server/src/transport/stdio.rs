@@ -4,13 +4,18 @@
 //! bounded amount at a time, and is answered as it finishes. When no more may run, or the client
 //! does not take its replies, reading stops: the client's own pipe fills, which is its bound.
 
-use std::{collections::HashMap, io, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    io,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::{Semaphore, mpsc},
     task::{AbortHandle, JoinSet},
-    time::Instant,
+    time::{Instant, timeout},
 };
 
 use super::line_reader::{Line, LineReader};
@@ -84,6 +89,7 @@ where
         legacy,
         told: JoinSet::new(),
         listens: HashMap::new(),
+        drain_timeout: config.drain_timeout,
         metrics,
         request_timeout: config.request_timeout,
         places: Arc::new(Semaphore::new(places)),
@@ -127,7 +133,8 @@ struct Client {
     /// The streams of notifications.
     told: JoinSet<()>,
     /// The listens, by the id under which the client may cancel them.
-    listens: HashMap<RequestKey, AbortHandle>,
+    listens: HashMap<RequestKey, OpenListen>,
+    drain_timeout: Duration,
     metrics: Arc<Metrics>,
     request_timeout: Duration,
     places: Arc<Semaphore>,
@@ -136,6 +143,13 @@ struct Client {
     running: JoinSet<()>,
     /// What runs, by the id under which the client may cancel it.
     by_id: HashMap<RequestKey, AbortHandle>,
+}
+
+/// A listen while its stream is open.
+struct OpenListen {
+    /// Gone when the stream has ended by itself.
+    subscription: Weak<Subscription>,
+    told: AbortHandle,
 }
 
 // === impl Client ===
@@ -163,12 +177,23 @@ impl Client {
             }
         };
         while self.running.join_next().await.is_some() {}
-        if shutdown.has_begun() {
-            // Listens end with their results.
-            self.legacy.close(Ended::Shutdown);
-            while self.told.join_next().await.is_some() {}
-        }
+        self.end_streams().await;
         ended
+    }
+
+    /// Listens end with their results, whether the shutdown began or the client closed its input, which is how it asks
+    /// for one (2026-07-28, stdio, shutdown): only a process that breaks ends without.
+    async fn end_streams(mut self) {
+        self.legacy.close(Ended::Shutdown);
+        for subscription in self.listens.values().filter_map(|listen| listen.subscription.upgrade())
+        {
+            subscription.close(Ended::Shutdown);
+        }
+        let told = async { while self.told.join_next().await.is_some() {} };
+        // A client that reads nothing is not waited for.
+        if timeout(self.drain_timeout, told).await.is_err() {
+            tracing::debug!("the client did not take the end of its subscriptions");
+        }
     }
 
     async fn line(&mut self, line: Line<'_>) {
@@ -190,10 +215,7 @@ impl Client {
             Step::Answer(answer) => {
                 let agreed = answer.negotiated.is_some();
                 self.negotiated = answer.negotiated.or(self.negotiated);
-                let cancelled = answer
-                    .cancels
-                    .as_ref()
-                    .and_then(|id| self.listens.remove(id).or_else(|| self.by_id.remove(id)));
+                let cancelled = answer.cancels.as_ref().and_then(|id| self.take_running(id));
                 if let Some(running) = cancelled {
                     // Nothing may be sent for it any more; a read that has begun ends by itself.
                     running.abort();
@@ -209,6 +231,12 @@ impl Client {
         }
     }
 
+    /// What runs under an id.
+    fn take_running(&mut self, id: &RequestKey) -> Option<AbortHandle> {
+        let listen = self.listens.remove(id).map(|listen| listen.told);
+        listen.or_else(|| self.by_id.remove(id))
+    }
+
     /// Tells the client of what it watches by the methods of the legacy era.
     fn tell_legacy(&mut self) {
         match self.legacy.open() {
@@ -221,13 +249,14 @@ impl Client {
 
     async fn listen(&mut self, listen: Listen, started: Instant) {
         while self.told.try_join_next().is_some() {}
-        self.listens.retain(|_, listen| !listen.is_finished());
+        self.listens.retain(|_, listen| !listen.told.is_finished());
         let id = listen.id.clone();
         let method = Method::SubscriptionsListen;
         match self.begin_listen(listen) {
             Ok((key, stream)) => {
+                let subscription = stream.subscription();
                 let told = self.told.spawn(notifier::tell(stream, self.replies.clone()));
-                self.listens.insert(key, told);
+                self.listens.insert(key, OpenListen { subscription, told });
                 self.metrics.finished(&Finished {
                     method,
                     transport: Transport::stdio,

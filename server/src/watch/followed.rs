@@ -9,7 +9,7 @@ use pressmark_index::resource_uri::{decode_path, escape_path};
 use super::dirty::{Dirty, Job};
 use super::mounts::{self, Mounts};
 use super::watches::Watches;
-use crate::indexer::{IndexError, Indexed};
+use crate::indexer::{IndexError, Indexed, Refusals};
 use crate::sources::{FolderSource, Setting, chain_text};
 
 /// How often a folder is compared of which the system does not report changes, when its source says nothing else.
@@ -32,6 +32,8 @@ pub(super) struct Followed {
     pub(super) attempted: Option<Setting>,
     /// Escaped paths that cannot be read.
     pub(super) unreadable: BTreeSet<String>,
+    /// What was refused and said.
+    pub(super) refused: Refusals,
     /// Whether all of it is compared every so often, whatever is watched.
     polls_all: bool,
     poll_interval: Duration,
@@ -60,6 +62,7 @@ impl Followed {
             current: None,
             attempted: None,
             unreadable: BTreeSet::new(),
+            refused: Refusals::default(),
             polls_all: network || source.poll_interval.is_some(),
             poll_interval: source.poll_interval.unwrap_or(POLL_INTERVAL_DEFAULT),
             next_poll: Instant::now(),
@@ -101,13 +104,15 @@ impl Followed {
     // === what a look came to ===
 
     /// Takes what a look at `job` came to, which took `duration`.
-    pub(super) fn succeeded(&mut self, job: &Job, indexed: &Indexed, duration: Duration) {
+    pub(super) fn succeeded(&mut self, job: &Job, indexed: &mut Indexed, duration: Duration) {
         if *job == Job::Whole {
             self.next_poll = Instant::now() + self.poll_interval.max(duration * POLL_PAUSE_SHARE);
             self.polling = false;
         }
         self.said = None;
         self.retry = None;
+        self.refused
+            .replace(std::mem::take(&mut indexed.refusals), |path| job.covers(&decoded(path)));
         self.unreadable.retain(|path| !job.covers(&decoded(path)));
         let room = UNREADABLE_MAX.saturating_sub(self.unreadable.len());
         self.unreadable.extend(indexed.unreadable_paths.iter().take(room).cloned());

@@ -239,11 +239,11 @@ impl<'a> Keeper<'a> {
             metrics: self.metrics,
             shutdown: self.shutdown,
         };
-        let result = look_at(&indexer, place, followed, &job, is_current);
+        let mut result = look_at(&indexer, place, followed, &job, is_current);
         self.metrics.source_scans_running.dec();
         let duration = began.elapsed();
         self.inbox.rest(place, duration);
-        match &result {
+        match &mut result {
             Ok(indexed) => {
                 followed.current.clone_from(&followed.attempted);
                 followed.succeeded(&job, indexed, duration);
@@ -334,6 +334,7 @@ fn look_at(
         setting: followed.current.as_ref().filter(|_| is_current),
         kept: &kept,
         complained: &followed.unreadable,
+        refused: &followed.refused,
     };
     let watches = &mut followed.watches;
     watches.begin();

@@ -1,11 +1,13 @@
 //! What no ordinary folder brings about: lost reports, the limit of watches, disks that come and go.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use notify::event::{Event, EventKind, Flag, ModifyKind, RenameMode};
+use parking_lot::Mutex;
 use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::writer::Durability;
 use tempfile::TempDir;
@@ -116,6 +118,65 @@ fn what_is_beyond_the_limit_of_watches_is_compared() {
     });
 }
 
+/// The lines that a test's thread logs.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn during(act: impl FnOnce()) -> String {
+        let log = Self::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(move || writer.clone())
+            .with_max_level(tracing::Level::WARN)
+            .finish();
+        tracing::subscriber::with_default(subscriber, act);
+        let bytes = log.0.lock().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_refusal_is_said_once_however_often_a_folder_is_compared() {
+    const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n";
+    with_keeper(0, &["a/1"], |root, engine, keeper| {
+        let compare = |keeper: &mut Keeper<'_>| {
+            let mut refused = 0;
+            let said = Log::during(|| {
+                let indexed = keeper.look(0, Job::Whole).unwrap();
+                refused = indexed.refused + indexed.scan.refused;
+            });
+            (refused, said.matches("not served").count())
+        };
+        assert_eq!(compare(keeper), (0, 0));
+        fs::write(root.join("a/key"), KEY).unwrap();
+        assert_eq!(compare(keeper), (1, 1));
+        assert_eq!(compare(keeper), (1, 0));
+        fs::write(root.join("a/other"), KEY).unwrap();
+        assert_eq!(compare(keeper), (2, 1));
+        fs::write(root.join("a/key"), format!("{KEY}{KEY}")).unwrap();
+        assert_eq!(compare(keeper), (2, 1), "it changed");
+        fs::write(root.join("a/key"), "harmless").unwrap();
+        fs::remove_file(root.join("a/other")).unwrap();
+        let newest = engine.log_range().newest;
+        assert_eq!(compare(keeper), (0, 0));
+        assert_eq!(engine.log_range().newest, newest + 1, "one came, the other was never there");
+        fs::write(root.join("a/other"), KEY).unwrap();
+        assert_eq!(compare(keeper), (1, 1), "it is another one");
+    });
+}
+
 #[test]
 fn a_tree_that_is_moved_takes_its_watches_along() {
     with_keeper(usize::MAX, &["a/b/c/d", "e"], |root, _, keeper| {
@@ -182,18 +243,18 @@ fn what_cannot_be_read_is_tried_again_together() {
         dirty.into_job().unwrap()
     };
     let no_time = Duration::ZERO;
-    followed.succeeded(&Job::Whole, &unreadable(&["a", "b%20c/d"]), no_time);
-    followed.succeeded(&job("e"), &unreadable(&["e"]), no_time);
+    followed.succeeded(&Job::Whole, &mut unreadable(&["a", "b%20c/d"]), no_time);
+    followed.succeeded(&job("e"), &mut unreadable(&["e"]), no_time);
     assert_eq!(followed.overdue(&source), None, "not at once");
     followed.retry_now();
     let wanted = ["a", "e", "b c/d"].map(PathBuf::from);
     assert_eq!(entries(followed.overdue(&source)), wanted);
     // One of them can be read, another one is no longer there.
-    followed.succeeded(&job("b c"), &unreadable(&[]), no_time);
-    followed.succeeded(&job("e"), &unreadable(&[]), no_time);
+    followed.succeeded(&job("b c"), &mut unreadable(&[]), no_time);
+    followed.succeeded(&job("e"), &mut unreadable(&[]), no_time);
     followed.retry_now();
     assert_eq!(entries(followed.overdue(&source)), [PathBuf::from("a")]);
-    followed.succeeded(&job("a"), &unreadable(&[]), no_time);
+    followed.succeeded(&job("a"), &mut unreadable(&[]), no_time);
     followed.retry_now();
     assert_eq!(followed.overdue(&source), None);
 }

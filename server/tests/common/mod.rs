@@ -11,7 +11,7 @@ use std::{num::NonZeroU32, path::Path, sync::Arc, time::Duration};
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
     extraction::Extractor,
-    limits::{Admission, ByteBudget},
+    limits::{Admission, UnsentReplies},
     mcp::{Mcp, McpConfig},
     metrics::Metrics,
     sessions::{Sessions, SessionsConfig},
@@ -202,7 +202,7 @@ impl Front {
             subscriptions,
             admission: Admission::new(bounds.requests_in_flight_max, Arc::clone(&metrics)),
             arrivals: Arrivals::new(bounds.bodies_arriving_max, 1 << 20),
-            unsent_replies: ByteBudget::new(bounds.unsent_reply_bytes_max),
+            unsent_replies: UnsentReplies::new(bounds.unsent_reply_bytes_max, &metrics),
             metrics: Arc::clone(&metrics),
             shutdown,
         };

@@ -242,6 +242,47 @@ fn what_the_first_folder_no_longer_has_is_served_from_the_second() {
     assert_eq!(library.text("same.md").as_deref(), Some("first again"));
 }
 
+/// A file keeps its URI when it moves from one folder of a space to another: the resource has not gone meanwhile.
+#[test]
+fn what_moves_between_folders_of_a_space_changes_once_or_not_at_all() {
+    let files = ["docs/a.md", "docs/tree/b.md", "docs/tree/c/d.md", "docs/e.md", "other/f.md"];
+    let mut library = Library::with_sources(&files, |at| {
+        ["docs", "other"].map(|place| FolderSource::new("x", at.join(place))).to_vec()
+    });
+    let mut round = 0;
+    let mut check = |library: &mut Library, wanted: &[&str]| {
+        round += 1;
+        let text = format!("{round}");
+        library.write("other/last.txt", &text);
+        wait_for(|| library.text("last.txt").as_ref() == Some(&text));
+        let mut changes = library.settle().changes;
+        changes.retain(|change| !change.ends_with("last.txt"));
+        assert_eq!(changes, wanted);
+    };
+    library.rename("docs/a.md", "other/a.md");
+    library.rename("docs/tree", "other/tree");
+    check(&mut library, &[]);
+    assert_eq!(library.text("tree/c/d.md").as_deref(), Some("docs/tree/c/d.md"));
+    library.rename("other/a.md", "docs/a.md");
+    library.rename("other/tree", "docs/tree");
+    library.rename("other/f.md", "docs/f.md");
+    check(&mut library, &[]);
+    // With other bytes it is one change, and what nobody has any more is gone.
+    library.write("other/a.md", "changed");
+    library.remove("docs/a.md");
+    library.remove("docs/e.md");
+    check(&mut library, &["deleted e.md", "updated a.md"]);
+    library.write("docs/a.md", "changed again");
+    library.remove("other/a.md");
+    check(&mut library, &["updated a.md"]);
+    // A folder is no file, and neither is what a rule keeps out.
+    library.write("other/a.md/x.md", "x");
+    library.write("other/f.md", "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n");
+    library.remove("docs/a.md");
+    library.remove("docs/f.md");
+    check(&mut library, &["created a.md/x.md", "deleted a.md", "deleted f.md"]);
+}
+
 #[test]
 fn names_with_signs_are_found_and_lost() {
     let mut library = Library::new(&[]);

@@ -1,6 +1,8 @@
 //! What HTTP asks of the front: hosts, origins, content types, methods, bounds, the pages beside
 //! the endpoint.
 
+use pressmark::call_rates::Caller;
+
 use crate::common::{Bounds, LEGACY, http::HttpFront, schema};
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -133,7 +135,7 @@ async fn a_body_over_the_bound_is_413_and_one_at_the_bound_is_read() {
 async fn a_shed_request_is_503_and_says_when_to_come_again() {
     let bounds = Bounds { requests_in_flight_max: 1, ..Bounds::default() };
     let server = HttpFront::start(bounds).await;
-    let held = server.front.http.admission.admit().unwrap();
+    let held = server.front.http.admission.admit(Caller::Process).unwrap();
     let shed = server.post(LEGACY, &[], PING).await;
     assert_eq!(shed.status, 503);
     assert_eq!(shed.header("retry-after"), Some("1"));

@@ -25,10 +25,13 @@ const PIPE_BYTES: usize = 4096;
 
 /// A connection in memory and the task that serves it.
 fn connect(front: &Front) -> (DuplexStream, JoinHandle<()>) {
+    connect_from(front, Caller::Process)
+}
+
+fn connect_from(front: &Front, caller: Caller) -> (DuplexStream, JoinHandle<()>) {
     let (client, served) = tokio::io::duplex(PIPE_BYTES);
     let server = Arc::clone(&front.http);
-    let task =
-        tokio::spawn(async move { serve_connection(served, Caller::Process, &server).await });
+    let task = tokio::spawn(async move { serve_connection(served, caller, &server).await });
     (client, task)
 }
 
@@ -112,6 +115,35 @@ async fn replies_beyond_the_budget_of_unsent_bytes_are_503_and_small_ones_are_no
     assert_eq!(status_line(&mut fourth, LARGE).await, "HTTP/1.1 200");
 }
 
+/// Of four places an address has three, and of the bytes that wait for their readers three quarters.
+#[tokio::test]
+async fn one_address_does_not_lock_out_the_others() {
+    let unsent_reply_bytes_max = 4 * (LARGE_NOTE_BYTES + 20_000);
+    for bounds in [
+        Bounds { requests_in_flight_max: 4, ..Bounds::default() },
+        Bounds { unsent_reply_bytes_max, ..Bounds::default() },
+    ] {
+        let front = Front::new(bounds);
+        let at = |last| Caller::at([10, 0, 0, last].into());
+        let mut untaken = Vec::new();
+        for _ in 0..3 {
+            let (mut client, _) = connect_from(&front, at(1));
+            assert_eq!(status_line(&mut client, LARGE).await, "HTTP/1.1 200");
+            untaken.push(client);
+        }
+        let (mut fourth, _) = connect_from(&front, at(1));
+        assert_eq!(status_line(&mut fourth, LARGE).await, "HTTP/1.1 503");
+        assert_eq!(front.http.metrics.shares_used_up.get(), 1);
+        // Two addresses may have one share by chance: of so many, not all.
+        let mut others = 0;
+        for last in 2..8 {
+            let (mut other, _) = connect_from(&front, at(last));
+            others += usize::from(status_line(&mut other, LARGE).await == "HTTP/1.1 200");
+        }
+        assert!(others > 0);
+    }
+}
+
 #[tokio::test]
 async fn half_sent_bodies_turn_nobody_else_away() {
     let bounds = Bounds { requests_in_flight_max: 1, bodies_arriving_max: 1, ..Bounds::default() };
@@ -149,6 +181,6 @@ async fn a_client_that_has_sent_all_it_will_send_is_answered() {
 async fn a_refusal_for_size_can_be_read_after_the_whole_body_is_sent() {
     let front = Front::new(Bounds { body_bytes_max: 1000, ..Bounds::default() });
     let (mut client, _) = connect(&front);
-    let line = status_line(&mut client, &"x".repeat(800_000)).await;
+    let line = status_line(&mut client, &"x".repeat(20_000_000)).await;
     assert_eq!(line, "HTTP/1.1 413");
 }

@@ -77,8 +77,9 @@ async fn only_what_was_asked_for_is_honoured_and_told() {
             r#"{"resourcesListChanged":true}"#,
         ),
         (r#"{"resourcesListChanged":false,"resourceSubscriptions":[]}"#, "{}"),
+        (r#"{"resourceSubscriptions":["shelf/plain"]}"#, "{}"),
         (
-            r#"{"resourceSubscriptions":["note://shelf/%E9","NOTE://shelf/pla%69n"]}"#,
+            r#"{"resourceSubscriptions":["","%%%","plain","note://shelf/%E9","NOTE://shelf/pla%69n"]}"#,
             r#"{"resourceSubscriptions":["NOTE://shelf/pla%69n"]}"#,
         ),
     ] {

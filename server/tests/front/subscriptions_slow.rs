@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use pressmark::{call_rates::Caller, subscriptions::PENDING_URIS_MAX, transport::http};
 
 use crate::common::{
@@ -26,7 +27,9 @@ async fn connect(front: &Front) -> Stream {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stalled_listen_ends_with_its_result_while_others_hear_everything() {
     let keep_alive = Duration::from_millis(320);
-    let front = Front::new(Bounds { keep_alive, ..Bounds::default() });
+    // However long a busy machine takes for this, it is the bound that ends the listen and not the time.
+    let write_timeout = Duration::from_secs(3_600);
+    let front = Front::new(Bounds { keep_alive, write_timeout, ..Bounds::default() });
     let mut stalled = connect(&front).await;
     let mut reading = connect(&front).await;
     let count = PENDING_URIS_MAX + 500;
@@ -79,6 +82,47 @@ async fn a_client_that_takes_nothing_for_long_loses_its_connection() {
     tokio::io::AsyncWriteExt::write_all(&mut client, request.as_bytes()).await.unwrap();
     served.await.unwrap();
     assert_eq!(front.registered(), (0, 0, 0));
+}
+
+/// The socket of an HTTP/2 connection takes everything: it is a stream's window that a reader who stalls leaves closed.
+#[tokio::test(start_paused = true)]
+async fn an_http_2_client_that_takes_nothing_of_a_stream_for_long_loses_its_connection() {
+    let write_timeout = Duration::from_secs(30);
+    let front = Front::new(Bounds { write_timeout, ..Bounds::default() });
+    let (client, server) = tokio::io::duplex(64 * 1024);
+    let http = Arc::clone(&front.http);
+    let served =
+        tokio::spawn(async move { http::serve_connection(server, Caller::Process, &http).await });
+    let (mut sender, connection) = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(1_024)
+        .handshake(TokioIo::new(client))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let mut streams = Vec::new();
+    for id in ["1", "2"] {
+        let response = sender.send_request(listen_request(id, SHELF)).await.unwrap();
+        let mut stream = Stream::of(response);
+        stream.acknowledged().await;
+        streams.push(stream);
+    }
+    let mut stalled = streams.pop().unwrap();
+    let mut reading = streams.pop().unwrap();
+    // Quiet streams are left alone, and so are those whose clients take what there is.
+    for round in 0..4 {
+        for _ in 0..3 {
+            tokio::time::advance(write_timeout).await;
+        }
+        front.put("plain", &round.to_string());
+        assert_eq!(reading.updated().await, "note://shelf/plain");
+        assert_eq!(stalled.updated().await, "note://shelf/plain");
+    }
+    front.commit((0..100).map(|n| put(&format!("note-{n}"), "text")).collect());
+    let reader = tokio::spawn(async move { while reading.message().await.is_some() {} });
+    served.await.unwrap();
+    reader.abort();
+    assert_eq!(front.registered(), (0, 0, 0));
+    assert_eq!(front.http.metrics.streams.get(), 0);
 }
 
 #[tokio::test]

@@ -50,8 +50,53 @@ async fn listens_share_the_channel_and_end_by_cancellation() {
     let acknowledged = client.ask(&listen_message("2", "{}")).await;
     assert_eq!(acknowledged["params"]["notifications"], json!({}));
     client.hang_up();
-    assert_eq!(client.next().await, None);
-    client.served.await.unwrap().unwrap();
+    ended(&mut client, &[2]).await;
+    client.front.registered_are((0, 0, 0)).await;
+}
+
+/// The listens end in order, each with its cancellation and its result, and the output ends behind them.
+async fn ended(client: &mut LineClient, ids: &[u64]) {
+    let mut cancelled = Vec::new();
+    let mut answered = Vec::new();
+    while let Some(message) = client.next().await {
+        schema::check_notification(MODERN, &message);
+        if message["method"] == "notifications/cancelled" {
+            assert_eq!(subscription_id(&message), &message["params"]["requestId"]);
+            cancelled.push(message["params"]["requestId"].as_u64().unwrap());
+        } else {
+            assert_eq!(message["result"]["resultType"], "complete");
+            let id = message["id"].as_u64().unwrap();
+            assert!(cancelled.contains(&id), "the result of {id} came before its cancellation");
+            answered.push(id);
+        }
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, ids);
+    assert_eq!(cancelled.len(), ids.len());
+    (&mut client.served).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn listens_are_cancelled_and_answered_when_the_client_closes_its_input() {
+    let mut client = client();
+    for id in ["1", "2"] {
+        client.ask(&listen_message(id, PLAIN)).await;
+    }
+    client.initialize().await;
+    client.hang_up();
+    ended(&mut client, &[1, 2]).await;
+    client.front.registered_are((0, 0, 0)).await;
+}
+
+#[tokio::test]
+async fn a_client_that_closes_its_input_and_reads_nothing_watches_nothing() {
+    let mut client = client();
+    client.ask(&listen_message("1", r#"{"resourceSubscriptions":["note://shelf"]}"#)).await;
+    // More than the pipe and the queues of replies hold.
+    client.front.commit((0..400).map(|n| crate::common::put(&format!("note-{n}"), "x")).collect());
+    let metrics = client.front.http.metrics.clone();
+    until(|| metrics.notifications_pending.get() > 0).await;
+    client.hang_up();
     client.front.registered_are((0, 0, 0)).await;
 }
 
@@ -60,17 +105,7 @@ async fn listens_are_cancelled_and_answered_when_the_server_ends() {
     let mut client = client();
     client.ask(&listen_message("7", PLAIN)).await;
     client.front.http.shutdown.begin();
-    let cancelled = client.next().await.unwrap();
-    assert_eq!(cancelled["method"], "notifications/cancelled");
-    assert_eq!(
-        (&cancelled["params"]["requestId"], subscription_id(&cancelled)),
-        (&json!(7), &json!(7))
-    );
-    let result = client.next().await.unwrap();
-    schema::check_notification(MODERN, &result);
-    assert_eq!((&result["id"], &result["result"]["resultType"]), (&json!(7), &json!("complete")));
-    assert_eq!(client.next().await, None);
-    client.served.await.unwrap().unwrap();
+    ended(&mut client, &[7]).await;
 }
 
 #[tokio::test]

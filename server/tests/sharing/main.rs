@@ -66,6 +66,29 @@ async fn a_client_that_ends_its_input_still_gets_its_answers() {
 }
 
 #[tokio::test]
+async fn listens_end_in_order_when_their_client_ends_its_input() {
+    let desk = Desk::new(&[("a.md", "text")]);
+    let mut owner = desk.owner().await;
+    let mut follower = desk.follower().await;
+    for window in [&mut owner, &mut follower] {
+        window.send(&listen(1, "a.md")).await;
+        let acknowledged = window.next().await.unwrap();
+        assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    }
+    for mut window in [follower, owner] {
+        window.hang_up();
+        assert_eq!(window.next().await.unwrap()["method"], "notifications/cancelled");
+        let result = window.next().await.unwrap();
+        assert_eq!(
+            (&result["id"], &result["result"]["resultType"]),
+            (&json!(1), &json!("complete"))
+        );
+        assert_eq!(window.next().await, None);
+        assert!(window.ended().await.success());
+    }
+}
+
+#[tokio::test]
 async fn requests_in_flight_are_answered_once_when_the_owner_is_killed() {
     // Fifty answers fit no pipe: most have not left the owner, and one is cut in the middle.
     let text = "x".repeat(1_000_000);
@@ -166,6 +189,37 @@ async fn followers_go_on_when_the_owner_was_a_server_that_is_stopped() {
         assert!(owner.ended().await.success());
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_window_of_other_folders_goes_on_with_those_of_the_owner() {
+    let desk = Desk::new(&[("a.md", "one")]);
+    std::fs::create_dir(desk.path("notes")).unwrap();
+    std::fs::write(desk.path("notes/n.md"), "a note").unwrap();
+    let note = |id| modern(id, "resources/read", json!({"uri": "docs://notes/n.md"}));
+    let owner = desk.owner().await;
+    let mut other = Window::start(desk.command(&["stdio", "notes"]));
+    other.said("does not serve all folders").await;
+    assert_eq!(other.read(1, "a.md").await, "one");
+    owner.kill().await;
+    other.said("goes on with the folders").await;
+    // Those who come now find everything as it was, and hear of changes.
+    let mut late = desk.follower().await;
+    assert_eq!(late.ask(subscribe(1, "a.md")).await["result"], json!({}));
+    desk.write("a.md", "two");
+    late.updated("a.md").await;
+    assert_eq!(other.read(2, "a.md").await, "two");
+    assert!(other.ask(note(3)).await.get("error").is_some());
+    other.kill().await;
+    assert_eq!(late.read(2, "a.md").await, "two");
+    late.hang_up();
+    assert!(late.ended().await.success());
+    // Started alone, its own folders count.
+    let mut other = Window::start(desk.command(&["stdio", "notes"]));
+    other.said("data in").await;
+    other.said("indexed").await;
+    assert_eq!(other.ask(note(1)).await["result"]["contents"][0]["text"], "a note");
+    assert!(other.ask(read(2, "a.md")).await.get("error").is_some());
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! The three classes of matches, each after the one before: the beginning of the value, the beginning of a later word,
 //! and the beginning of the value with typos.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use super::question::{Candidate, Question, Within};
-use super::streams::{Best, Entry, LOOKS_MAX, Stream, values_of_suffixes};
+use super::later_words::later_words;
+use super::question::{Candidate, Question, keep_first};
+use super::streams::{Best, LOOKS_MAX, range_streams, value_streams};
 use super::typos::{Typed, near_ranks};
+use super::within::{Within, of_entries};
 use crate::completion::request::{Completion, VALUES_MAX};
 use crate::error::Result;
 
@@ -62,11 +63,6 @@ pub(super) fn answer<'a>(question: &Question<'a>, within: &Within<'a>) -> Result
     Ok(found)
 }
 
-/// Whether so many values begin as typed that no other class is looked at.
-pub(super) fn begin_enough<'a>(question: &Question<'a>, within: &Within<'a>) -> Result<bool> {
-    Ok(question.count(within, &prefix_ranks(question)?)? >= LATER_WORDS_BELOW)
-}
-
 fn prefix_ranks(question: &Question<'_>) -> Result<Vec<Range<usize>>> {
     let dictionaries = question.dictionaries()?.into_iter();
     let range = |dictionary: &crate::completion::segment::Dictionary| {
@@ -82,6 +78,12 @@ fn beginnings<'a>(
     prefix_ranks: &[Range<usize>],
     found: &mut Found<'a>,
 ) -> Result<()> {
+    let of_layers: Vec<_> = prefix_ranks.iter().map(|ranks| vec![ranks.clone()]).collect();
+    if let Some(mut values) = few_within(question, within, &of_layers)? {
+        keep_first(&mut values, VALUES_MAX, |a, b| question.typed.order(a, b));
+        found.values = values;
+        return Ok(());
+    }
     let key_bytes = question.typed.key.len();
     let mut same_ranks = Vec::new();
     let mut longer_ranks = Vec::new();
@@ -98,7 +100,7 @@ fn beginnings<'a>(
     }
     found.values.extend(exact);
     for ranks in [same_ranks, longer_ranks] {
-        let streams = question.value_streams(within, &ranks)?;
+        let streams = value_streams(question, within, &ranks)?;
         let mut best = Best::new(question, within, streams, usize::MAX)?;
         while found.values.len() < VALUES_MAX {
             let Some(candidate) = best.next()? else { break };
@@ -110,13 +112,32 @@ fn beginnings<'a>(
     Ok(())
 }
 
+/// The values within these ranks, given for each layer, where they are so few that each is looked at.
+fn few_within<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    of_layers: &[Vec<Range<usize>>],
+) -> Result<Option<Vec<Candidate<'a>>>> {
+    let Within::Group(groups) = within else { return Ok(None) };
+    let layers = groups.layers.iter().zip(of_layers);
+    let entries = layers.map(|((_, list, entries), ranks)| {
+        ranks.iter().map(|ranks| list.within(entries, ranks)).collect::<Vec<_>>()
+    });
+    let entries: Vec<_> = entries.collect();
+    let count: usize = entries.iter().flatten().map(Range::len).sum();
+    if count > question.few.max(question.rewritten_count(of_layers)?) {
+        return Ok(None);
+    }
+    of_entries(question, groups, &entries).map(Some)
+}
+
 /// What a later class found.
-struct Later<'a> {
+pub(super) struct Later<'a> {
     /// Best first; all of them, or as many as fit into a reply.
-    values: Vec<Candidate<'a>>,
+    pub(super) values: Vec<Candidate<'a>>,
     /// How many there are, unless cut.
-    total: u64,
-    is_cut: bool,
+    pub(super) total: u64,
+    pub(super) is_cut: bool,
 }
 
 impl<'a> Later<'a> {
@@ -126,51 +147,6 @@ impl<'a> Later<'a> {
         let room = VALUES_MAX.saturating_sub(found.values.len());
         found.values.extend(self.values.into_iter().take(room));
     }
-}
-
-/// Class 2: values with a later word that begins so.
-fn later_words<'a>(
-    question: &Question<'a>,
-    within: &Within<'a>,
-    prefix_ranks: &[Range<usize>],
-) -> Result<Later<'a>> {
-    let dictionaries = question.dictionaries()?;
-    let ranges: Vec<Range<usize>> = dictionaries
-        .iter()
-        .map(|dictionary| dictionary.suffixes_with(&question.typed.key))
-        .collect();
-    let mut all = Vec::new();
-    let mut known = HashSet::new();
-    let mut looks = 0_usize;
-    for (layer, (dictionary, range)) in dictionaries.iter().zip(&ranges).enumerate() {
-        let Some(beginning) = prefix_ranks.get(layer) else { continue };
-        for at in range.clone() {
-            let rank = usize::try_from(dictionary.suffixes.at(at).rank).unwrap_or(usize::MAX);
-            looks += 1;
-            if looks > LOOKS_MAX || all.len() > LATER_VALUES_MAX {
-                break;
-            }
-            if beginning.contains(&rank) || !known.insert((layer, rank)) {
-                continue;
-            }
-            all.extend(question.candidate(within, layer, rank)?);
-        }
-    }
-    if looks <= LOOKS_MAX && all.len() <= LATER_VALUES_MAX {
-        all.sort_unstable_by(Candidate::order);
-        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-        return Ok(Later { values: all, total, is_cut: false });
-    }
-    let streams =
-        dictionaries.iter().zip(ranges).enumerate().map(|(layer, (dictionary, range))| {
-            let beginning = prefix_ranks.get(layer).cloned().unwrap_or_default();
-            let values = values_of_suffixes(dictionary, range).filter(move |entry| match entry {
-                Entry::Value(rank) => !beginning.contains(rank),
-                Entry::Pair(..) | Entry::ValueOnly(_) => true,
-            });
-            Stream::new(layer, values)
-        });
-    take_best(question, within, streams.collect())
 }
 
 /// Class 3: values that begin so but for one or two typos.
@@ -191,9 +167,10 @@ fn near<'a>(
         is_cut |= !is_complete;
         of_layers.push(found);
     }
-    for at in 0..of_layers.iter().map(Vec::len).max().unwrap_or(0) {
-        let ranks = of_layers.iter().map(|found| found.get(at).cloned().unwrap_or_default());
-        near_total += question.count_signed(within, &ranks.collect::<Vec<_>>())?;
+    for (layer, found) in of_layers.iter().enumerate() {
+        for ranks in found {
+            near_total += question.change(within, layer, ranks)?;
+        }
     }
     let is_known = |candidate: &Candidate<'_>| {
         candidate.term.key.starts_with(question.typed.key.as_bytes())
@@ -203,17 +180,24 @@ fn near<'a>(
         later.iter().filter(|candidate| is_near(question, typed, candidate)).count();
     let counted_before = beginning.saturating_add(u64::try_from(counted_before).unwrap_or(0));
     let total = u64::try_from(near_total).unwrap_or(0).saturating_sub(counted_before);
-    let streams = question.range_streams(within, of_layers)?;
-    let mut best = Best::new(question, within, streams, LOOKS_MAX)?;
-    let mut values = Vec::new();
-    while values.len() < VALUES_MAX {
-        let Some(candidate) = best.next()? else { break };
-        if !is_known(&candidate) {
-            values.push(candidate);
+    let mut values;
+    if let Some(few) = few_within(question, within, &of_layers)? {
+        values = few;
+        values.retain(|candidate| !is_known(candidate));
+        keep_first(&mut values, VALUES_MAX, Candidate::order);
+    } else {
+        let streams = range_streams(question, within, of_layers)?;
+        let mut best = Best::new(question, within, streams, LOOKS_MAX)?;
+        values = Vec::new();
+        while values.len() < VALUES_MAX {
+            let Some(candidate) = best.next()? else { break };
+            if !is_known(&candidate) {
+                values.push(candidate);
+            }
         }
+        is_cut |= best.is_cut();
     }
     is_cut |= usize::try_from(total).unwrap_or(usize::MAX) + later.len() > LATER_VALUES_MAX;
-    is_cut |= best.is_cut();
     Ok(Later { values, total, is_cut })
 }
 
@@ -223,25 +207,4 @@ fn is_near(question: &Question<'_>, typed: &Typed, candidate: &Candidate<'_>) ->
         None => typed.matches(key),
         Some(depth) => key.strip_prefix(depth).is_some_and(|key| typed.matches(key)),
     }
-}
-
-/// As many as fit into a reply, where there are too many to count.
-fn take_best<'a>(
-    question: &Question<'a>,
-    within: &Within<'a>,
-    streams: Vec<Stream<'a>>,
-) -> Result<Later<'a>> {
-    let looks_max = match within {
-        Within::Everything => LOOKS_MAX,
-        // Most of what is looked at is not within.
-        Within::Group(_) => LOOKS_MAX / 8,
-    };
-    let mut best = Best::new(question, within, streams, looks_max)?;
-    let mut values = Vec::new();
-    while values.len() < VALUES_MAX {
-        let Some(candidate) = best.next()? else { break };
-        values.push(candidate);
-    }
-    let total = u64::try_from(values.len()).unwrap_or(u64::MAX);
-    Ok(Later { values, total, is_cut: true })
 }

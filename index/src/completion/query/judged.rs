@@ -10,7 +10,8 @@ use crate::error::Result;
 /// Candidates that are checked against the store for one question.
 const CHECKS_MAX: usize = 300;
 
-/// Candidates, each once, with whether they are all.
+/// Candidates, each once, with whether some were left out.
+#[derive(Default)]
 pub(super) struct Candidates<'a> {
     pub(super) all: Vec<Candidate<'a>>,
     pub(super) is_cut: bool,
@@ -84,17 +85,12 @@ fn of_class<'c, 'a>(
         class_of(question, candidate, near) == Some(class)
     };
     let mut all: Vec<&Candidate<'_>> = candidates.all.iter().filter(is_of_class).collect();
-    all.sort_by(|a, b| {
-        let rank = |candidate: &Candidate<'_>| {
-            (candidate.term != typed.term(), candidate.term.key != typed.key.as_bytes())
-        };
-        rank(a).cmp(&rank(b)).then_with(|| a.order(b))
-    });
+    all.sort_by(|a, b| typed.order(a, b));
     all
 }
 
 /// 1: begins so; 2: a later word does; 3: begins so but for typos.
-fn class_of(
+pub(super) fn class_of(
     question: &Question<'_>,
     candidate: &Candidate<'_>,
     near: Option<&Typed>,

@@ -1,7 +1,10 @@
 //! A question with all that answering needs: the layers, the typed text's key, and what the caller sees.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
+use super::streams::Entry;
+use super::within::Within;
 use crate::completion::layers::{Groups, Layers};
 use crate::completion::plan::{PATH_LEVELS_MAX, Plan, Spelling, depth_char};
 use crate::completion::segment::{Dictionary, Seen, Segment, TermRef, Weight};
@@ -47,14 +50,8 @@ pub(super) struct Question<'a> {
     pub(super) typed: TypedText<'a>,
     /// What the caller sees, by layer.
     pub(super) seen: Vec<Seen>,
-}
-
-/// Among which values is searched.
-pub(super) enum Within<'a> {
-    /// All of the variable.
-    Everything,
-    /// Those that go with chosen values.
-    Group(Groups<'a>),
+    /// Up to this many entries of a list are looked at one by one.
+    pub(super) few: usize,
 }
 
 /// A value that may be offered: its newest layer and its rank there.
@@ -68,16 +65,40 @@ pub(super) struct Candidate<'a> {
 
 impl Candidate<'_> {
     /// Better candidates come first: weight falling, folded bytes, raw bytes.
-    pub(super) fn order(&self, other: &Candidate<'_>) -> std::cmp::Ordering {
+    pub(super) fn order(&self, other: &Candidate<'_>) -> Ordering {
         other.weight.cmp(&self.weight).then_with(|| self.term.cmp(&other.term))
     }
+}
+
+impl TypedText<'_> {
+    /// The order of values that begin so: the same bytes, the same in another spelling, then all others.
+    pub(super) fn order(&self, a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
+        let place = |candidate: &Candidate<'_>| {
+            (candidate.term != self.term(), candidate.term.key != self.key.as_bytes())
+        };
+        place(a).cmp(&place(b)).then_with(|| a.order(b))
+    }
+}
+
+/// Leaves the first `count_max` in order.
+pub(super) fn keep_first<'a>(
+    values: &mut Vec<Candidate<'a>>,
+    count_max: usize,
+    order: impl Fn(&Candidate<'a>, &Candidate<'a>) -> Ordering,
+) {
+    if values.len() > count_max {
+        values.select_nth_unstable_by(count_max, &order);
+        values.truncate(count_max);
+    }
+    values.sort_unstable_by(order);
 }
 
 impl<'a> Question<'a> {
     /// The same question about another variable, with nothing typed.
     pub(super) fn about(&self, variable: usize) -> Question<'a> {
         let typed = TypedText { raw: "", key: String::new(), depth: None };
-        Question { plan: self.plan, layers: self.layers, variable, typed, seen: self.seen.clone() }
+        let (plan, layers, seen, few) = (self.plan, self.layers, self.seen.clone(), self.few);
+        Question { plan, layers, variable, typed, seen, few }
     }
 
     pub(super) fn segment(&self, layer: usize) -> Option<&'a Segment> {
@@ -176,28 +197,95 @@ impl<'a> Question<'a> {
         Ok(false)
     }
 
-    /// How many values of these ranks, given for each layer, the caller sees.
-    pub(super) fn count(&self, within: &Within<'_>, ranks: &[Range<usize>]) -> Result<u64> {
-        Ok(u64::try_from(self.count_signed(within, ranks)?).unwrap_or(0))
+    /// The value of an entry, if it may be offered.
+    pub(super) fn admitted(
+        &self,
+        within: &Within<'_>,
+        layer: usize,
+        entry: Entry,
+    ) -> Result<Option<Candidate<'a>>> {
+        match entry {
+            Entry::Value(rank) => self.candidate(within, layer, rank),
+            Entry::Pair(entry, rank) => self.pair_candidate(within, layer, entry, rank),
+            Entry::ValueOnly(rank) if self.own_pair(within, layer, rank) => Ok(None),
+            Entry::ValueOnly(rank) => self.candidate(within, layer, rank),
+        }
     }
 
-    /// The same for ranges that are a part of what is counted: in some layers they may take away more than they add.
-    pub(super) fn count_signed(&self, within: &Within<'_>, ranks: &[Range<usize>]) -> Result<i64> {
-        let mut total = 0;
-        for (layer, (seen, ranks)) in self.seen.iter().zip(ranks).enumerate() {
-            total += match within {
-                Within::Everything => {
-                    let Some(segment) = self.segment(layer) else { continue };
-                    let dictionary = segment.dictionary(self.variable)?;
-                    dictionary.counts.change(&dictionary.states, seen, ranks.start, ranks.end)
-                }
-                Within::Group(groups) => {
-                    let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
-                    let entries = list.within(entries, ranks);
-                    list.counts.change(&list.states, seen, entries.start, entries.end)
-                }
-            };
+    /// The target of an entry in a layer's list, if this layer is the newest that knows the pair and the value.
+    fn pair_candidate(
+        &self,
+        within: &Within<'_>,
+        layer: usize,
+        entry: usize,
+        rank: usize,
+    ) -> Result<Option<Candidate<'a>>> {
+        let Within::Group(groups) = within else { return Ok(None) };
+        let Some((_, list, _)) = groups.layers.get(layer) else { return Ok(None) };
+        if !self.sees(layer, list.states.at(entry)) {
+            return Ok(None);
         }
-        Ok(total)
+        let Some(segment) = self.segment(layer) else { return Ok(None) };
+        let dictionary = segment.dictionary(self.variable)?;
+        let term = dictionary.texts.term(rank);
+        // A layer above that knows the pair knows the value, too.
+        if self.layers.is_hidden(layer, self.variable, term)? {
+            return Ok(None);
+        }
+        Ok(Some(Candidate { layer, rank, weight: dictionary.weight(rank), term }))
+    }
+
+    /// Whether the layer's own list has an entry for this target.
+    fn own_pair(&self, within: &Within<'_>, layer: usize, rank: usize) -> bool {
+        let Within::Group(groups) = within else { return false };
+        let own = groups.layers.get(layer);
+        own.is_some_and(|(_, list, entries)| list.find(entries, rank).is_some())
+    }
+
+    /// How many values of these ranks, given for each layer, the caller sees.
+    pub(super) fn count(&self, within: &Within<'_>, ranks: &[Range<usize>]) -> Result<u64> {
+        let mut total = 0;
+        for (layer, ranks) in ranks.iter().enumerate() {
+            total += self.change(within, layer, ranks)?;
+        }
+        Ok(u64::try_from(total).unwrap_or(0))
+    }
+
+    /// What ranks of one layer add to what the caller sees; a part of what is counted may take away more than it adds.
+    pub(super) fn change(
+        &self,
+        within: &Within<'_>,
+        layer: usize,
+        ranks: &Range<usize>,
+    ) -> Result<i64> {
+        let (Some(segment), Some(seen)) = (self.segment(layer), self.seen.get(layer)) else {
+            return Ok(0);
+        };
+        Ok(match within {
+            Within::Everything => {
+                let dictionary = segment.dictionary(self.variable)?;
+                dictionary.counts.change(&dictionary.states, seen, ranks.start, ranks.end)
+            }
+            Within::Group(groups) => {
+                let Some((_, list, entries)) = groups.layers.get(layer) else { return Ok(0) };
+                let entries = list.within(entries, ranks);
+                list.counts.change(&list.states, seen, entries.start, entries.end)
+            }
+        })
+    }
+
+    /// How many values of these ranks, given for each layer, may have pairs in a layer beneath only: those whose weight
+    /// changed above the oldest layer.
+    pub(super) fn rewritten_count(&self, of_layers: &[Vec<Range<usize>>]) -> Result<usize> {
+        let mut total = 0;
+        for (segment, ranks) in self.layers.segments.iter().zip(of_layers).skip(1) {
+            let dictionary = segment.dictionary(self.variable)?;
+            let were_there = segment.visibility.were_there();
+            for ranks in ranks {
+                let (from, to) = (ranks.start, ranks.end);
+                total += dictionary.counts.change(&dictionary.states, &were_there, from, to);
+            }
+        }
+        Ok(usize::try_from(total).unwrap_or(0))
     }
 }

@@ -4,14 +4,17 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::question::{Candidate, Question, Within};
+use super::question::{Candidate, Question};
+use super::within::Within;
 use crate::completion::segment::{Dictionary, TopValue};
 use crate::error::Result;
 
 /// Entries that are looked at for one class before the answer is cut.
 pub(super) const LOOKS_MAX: usize = 8_000;
-/// Entries that are sorted rather than looked for one after the other.
-const SORTED_MAX: usize = 4_096;
+/// Entries of several ranges that are put into one heap, rather than looked for in each range.
+const ONE_HEAP_MAX: usize = 32_768;
+/// Entries that are passed over together when they are of no interest: a block of the tallies.
+const COUNTED_TOGETHER: usize = 4_096;
 
 /// Entries of one layer, best first there.
 pub(super) struct Stream<'a> {
@@ -35,7 +38,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    fn rank(self) -> usize {
+    pub(super) fn rank(self) -> usize {
         match self {
             Entry::Value(rank) | Entry::Pair(_, rank) | Entry::ValueOnly(rank) => rank,
         }
@@ -134,84 +137,6 @@ impl<'q, 'a> Best<'q, 'a> {
     }
 }
 
-impl<'a> Question<'a> {
-    /// Streams over the values of these ranks, given for each layer.
-    pub(super) fn value_streams(
-        &self,
-        within: &Within<'a>,
-        ranks: &[Range<usize>],
-    ) -> Result<Vec<Stream<'a>>> {
-        let mut streams = Vec::new();
-        for (layer, (dictionary, ranks)) in self.dictionaries()?.into_iter().zip(ranks).enumerate()
-        {
-            match within {
-                Within::Everything => {
-                    streams.push(Stream::of_values(layer, dictionary, ranks.clone()));
-                }
-                Within::Group(groups) => {
-                    let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
-                    let list = *list;
-                    let entries = list.within(entries, ranks);
-                    let pairs = list.best_first(entries, dictionary);
-                    let pairs = pairs.map(move |entry| Entry::Pair(entry, list.target(entry)));
-                    streams.push(Stream::new(layer, pairs));
-                    // A value whose weight changed in this layer may have its pair in a layer beneath.
-                    if layer > 0 {
-                        let values = dictionary.best_first(ranks.clone()).map(Entry::ValueOnly);
-                        streams.push(Stream::new(layer, values));
-                    }
-                }
-            }
-        }
-        Ok(streams)
-    }
-
-    /// The value of an entry, if it may be offered.
-    pub(super) fn admitted(
-        &self,
-        within: &Within<'_>,
-        layer: usize,
-        entry: Entry,
-    ) -> Result<Option<Candidate<'a>>> {
-        match entry {
-            Entry::Value(rank) => self.candidate(within, layer, rank),
-            Entry::Pair(entry, rank) => self.pair_candidate(within, layer, entry, rank),
-            Entry::ValueOnly(rank) if self.own_pair(within, layer, rank) => Ok(None),
-            Entry::ValueOnly(rank) => self.candidate(within, layer, rank),
-        }
-    }
-
-    /// The target of an entry in a layer's list, if this layer is the newest that knows the pair and the value.
-    fn pair_candidate(
-        &self,
-        within: &Within<'_>,
-        layer: usize,
-        entry: usize,
-        rank: usize,
-    ) -> Result<Option<Candidate<'a>>> {
-        let Within::Group(groups) = within else { return Ok(None) };
-        let Some((_, list, _)) = groups.layers.get(layer) else { return Ok(None) };
-        if !self.sees(layer, list.states.at(entry)) {
-            return Ok(None);
-        }
-        let Some(segment) = self.segment(layer) else { return Ok(None) };
-        let dictionary = segment.dictionary(self.variable)?;
-        let term = dictionary.texts.term(rank);
-        // A layer above that knows the pair knows the value, too.
-        if self.layers.is_hidden(layer, self.variable, term)? {
-            return Ok(None);
-        }
-        Ok(Some(Candidate { layer, rank, weight: dictionary.weight(rank), term }))
-    }
-
-    /// Whether the layer's own list has an entry for this target.
-    fn own_pair(&self, within: &Within<'_>, layer: usize, rank: usize) -> bool {
-        let Within::Group(groups) = within else { return false };
-        let own = groups.layers.get(layer);
-        own.is_some_and(|(_, list, entries)| list.find(entries, rank).is_some())
-    }
-}
-
 /// The values behind later words, best first, each once.
 pub(super) fn values_of_suffixes(
     dictionary: &Dictionary,
@@ -225,19 +150,18 @@ pub(super) fn values_of_suffixes(
     })
 }
 
-/// Entries of several ranges, best first, with their merit; few are sorted, of many only the best are looked for.
+/// Entries of several ranges, best first.
 fn of_ranges<'a, I: Iterator<Item = usize> + 'a>(
     ranges: Vec<Range<usize>>,
-    best_first: impl Fn(Range<usize>) -> I,
-    place: impl Fn(usize) -> (u32, usize) + 'a,
+    best_of_range: impl Fn(Range<usize>) -> I,
+    merit: impl Fn(usize) -> u32 + 'a,
 ) -> Box<dyn Iterator<Item = usize> + 'a> {
     let count: usize = ranges.iter().map(Range::len).sum();
-    if count <= SORTED_MAX {
-        let mut all: Vec<usize> = ranges.into_iter().flatten().collect();
-        all.sort_by_cached_key(|at| place(*at));
-        return Box::new(all.into_iter());
+    let place = move |at: usize| (merit(at), u32::try_from(at).unwrap_or(u32::MAX));
+    if count <= ONE_HEAP_MAX {
+        return Box::new(best_first(ranges.into_iter().flatten().map(place).collect()));
     }
-    let mut streams: Vec<I> = ranges.into_iter().map(best_first).collect();
+    let mut streams: Vec<I> = ranges.into_iter().map(best_of_range).collect();
     let mut heads = BinaryHeap::new();
     for (at, stream) in streams.iter_mut().enumerate() {
         heads.extend(stream.next().map(|entry| (Reverse(place(entry)), at, entry)));
@@ -250,39 +174,103 @@ fn of_ranges<'a, I: Iterator<Item = usize> + 'a>(
     }))
 }
 
-impl<'a> Question<'a> {
-    /// Streams over the values of several ranges of ranks, given for each layer.
-    pub(super) fn range_streams(
-        &self,
-        within: &Within<'a>,
-        of_layers: Vec<Vec<Range<usize>>>,
-    ) -> Result<Vec<Stream<'a>>> {
-        let mut streams = Vec::new();
-        for (layer, (dictionary, ranges)) in
-            self.dictionaries()?.into_iter().zip(of_layers).enumerate()
-        {
-            let values = |ranges: Vec<Range<usize>>| {
-                let place = |rank| (dictionary.merit(rank), rank);
-                of_ranges(ranges, |range| dictionary.best_first(range), place)
-            };
-            match within {
-                Within::Everything => {
-                    streams.push(Stream::new(layer, values(ranges).map(Entry::Value)));
-                }
-                Within::Group(groups) => {
-                    let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
-                    let list = *list;
-                    let place = move |at| (dictionary.merit(list.target(at)), at);
-                    let pairs = ranges.iter().map(|ranks| list.within(entries, ranks)).collect();
-                    let pairs = of_ranges(pairs, |range| list.best_first(range, dictionary), place);
-                    let pairs = pairs.map(move |entry| Entry::Pair(entry, list.target(entry)));
-                    streams.push(Stream::new(layer, pairs));
-                    if layer > 0 {
-                        streams.push(Stream::new(layer, values(ranges).map(Entry::ValueOnly)));
-                    }
-                }
+/// Streams over the values of these ranks, given for each layer.
+pub(super) fn value_streams<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    ranks: &[Range<usize>],
+) -> Result<Vec<Stream<'a>>> {
+    let mut streams = Vec::new();
+    for (layer, (dictionary, ranks)) in question.dictionaries()?.into_iter().zip(ranks).enumerate()
+    {
+        match within {
+            Within::Everything => {
+                streams.push(Stream::of_values(layer, dictionary, ranks.clone()));
+            }
+            Within::Group(groups) => {
+                let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
+                let list = *list;
+                let entries = list.within(entries, ranks);
+                let pairs = list.best_first(entries, dictionary);
+                let pairs = pairs.map(move |entry| Entry::Pair(entry, list.target(entry)));
+                streams.push(Stream::new(layer, pairs));
+                streams.extend(rewritten(question, layer, dictionary, std::slice::from_ref(ranks)));
             }
         }
-        Ok(streams)
     }
+    Ok(streams)
+}
+
+/// Streams over the values of several ranges of ranks, given for each layer.
+pub(super) fn range_streams<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    of_layers: Vec<Vec<Range<usize>>>,
+) -> Result<Vec<Stream<'a>>> {
+    let mut streams = Vec::new();
+    let dictionaries = question.dictionaries()?.into_iter();
+    for (layer, (dictionary, ranks)) in dictionaries.zip(of_layers).enumerate() {
+        let values = |ranges: Vec<Range<usize>>| {
+            of_ranges(ranges, |range| dictionary.best_first(range), |rank| dictionary.merit(rank))
+        };
+        match within {
+            Within::Everything => {
+                streams.push(Stream::new(layer, values(ranks).map(Entry::Value)));
+            }
+            Within::Group(groups) => {
+                let Some((_, list, entries)) = groups.layers.get(layer) else { continue };
+                let list = *list;
+                let merit = move |at| dictionary.merit(list.target(at));
+                let pairs = ranks.iter().map(|ranks| list.within(entries, ranks)).collect();
+                let pairs = of_ranges(pairs, |range| list.best_first(range, dictionary), merit);
+                let pairs = pairs.map(move |entry| Entry::Pair(entry, list.target(entry)));
+                streams.push(Stream::new(layer, pairs));
+                streams.extend(rewritten(question, layer, dictionary, &ranks));
+            }
+        }
+    }
+    Ok(streams)
+}
+
+/// A value whose weight changed in this layer may have its pair in a layer beneath.
+fn rewritten<'a>(
+    question: &Question<'a>,
+    layer: usize,
+    dictionary: &'a Dictionary,
+    of: &[Range<usize>],
+) -> Option<Stream<'a>> {
+    let segment = question.segment(layer).filter(|_| layer > 0)?;
+    let were_there = segment.visibility.were_there();
+    let mut ranks = Vec::new();
+    for range in of {
+        for from in range.clone().step_by(COUNTED_TOGETHER) {
+            let to = range.end.min(from + COUNTED_TOGETHER);
+            // Mostly values are new, and a whole block has none.
+            if dictionary.counts.change(&dictionary.states, &were_there, from, to) != 0 {
+                let was_there = |rank: &usize| were_there.after(dictionary.states.at(*rank));
+                ranks.extend(
+                    (from..to).filter(was_there).filter_map(|rank| u32::try_from(rank).ok()),
+                );
+            }
+        }
+    }
+    if ranks.is_empty() {
+        return None;
+    }
+    let place = |rank: u32| (dictionary.merit(usize::try_from(rank).unwrap_or(usize::MAX)), rank);
+    let values = best_first(ranks.into_iter().map(place).collect());
+    Some(Stream::new(layer, values.map(Entry::ValueOnly)))
+}
+
+/// Values of a layer, the best first.
+pub(super) fn of_ranks<'a>(layer: usize, dictionary: &'a Dictionary, ranks: &[u32]) -> Stream<'a> {
+    let place =
+        |rank: &u32| (dictionary.merit(usize::try_from(*rank).unwrap_or(usize::MAX)), *rank);
+    Stream::new(layer, best_first(ranks.iter().map(place).collect()).map(Entry::Value))
+}
+
+/// Places by merit; only as many are put into order as are asked for.
+fn best_first(places: Vec<(u32, u32)>) -> impl Iterator<Item = usize> {
+    let mut heap: BinaryHeap<Reverse<(u32, u32)>> = places.into_iter().map(Reverse).collect();
+    std::iter::from_fn(move || heap.pop()).filter_map(|Reverse((_, at))| usize::try_from(at).ok())
 }

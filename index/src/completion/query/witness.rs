@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::candidates_near;
+use super::combinations::candidates_near;
 use super::question::Question;
 use crate::access::Access;
 use crate::catalog::Space;

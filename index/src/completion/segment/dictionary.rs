@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::facets::{Facet, FacetSums, Facets, FacetsBuilder};
-use super::merge::Purpose;
+use super::filter::Filter;
 use super::min_tree::{BestFirst, MinTree};
 use super::section::{ArchiveReader, ArchiveWriter, Bytes, Column, ColumnWriter};
 use super::section::{SectionWriter, SpillFolder, to_u32, to_usize, u32_at};
@@ -30,6 +30,7 @@ pub(crate) struct Dictionary {
     pub(crate) is_path: bool,
     pub(crate) texts: Texts,
     pub(crate) trie: Trie,
+    filter: Filter,
     /// The number of the weight of each value.
     classes: Column,
     weights: Vec<Weight>,
@@ -58,6 +59,9 @@ impl Dictionary {
     }
 
     pub(crate) fn find(&self, term: TermRef<'_>) -> Option<usize> {
+        if !self.filter.may_have(term) {
+            return None;
+        }
         // The trie narrows it down in memory that is used often; the texts are looked at in the end only.
         let mut node = self.trie.root(&self.texts);
         let mut rest = term.key;
@@ -141,6 +145,7 @@ impl Dictionary {
         archive.number(u64::from(self.is_path));
         self.texts.save(archive)?;
         self.trie.save(archive)?;
+        self.filter.save(archive)?;
         self.classes.save(archive)?;
         archive.number(u64::try_from(self.weights.len()).unwrap_or(u64::MAX));
         for weight in &self.weights {
@@ -159,6 +164,7 @@ impl Dictionary {
     pub(super) fn load(archive: &mut ArchiveReader) -> Result<Dictionary> {
         let is_path = archive.number()? != 0;
         let (texts, trie) = (Texts::load(archive)?, Trie::load(archive)?);
+        let filter = Filter::load(archive)?;
         let classes = Column::load(archive)?;
         let mut weights = Vec::new();
         for _ in 0..archive.count()? {
@@ -169,6 +175,7 @@ impl Dictionary {
             is_path,
             texts,
             trie,
+            filter,
             classes,
             merits: merits(&weights),
             weights,
@@ -338,11 +345,7 @@ impl<'a> DictionaryBuilder<'a> {
     }
 
     /// Ends with the later words, sorted by their text.
-    pub(super) fn finish(
-        self,
-        suffixes: impl Iterator<Item = Suffix>,
-        purpose: Purpose,
-    ) -> Result<Dictionary> {
+    pub(super) fn finish(self, suffixes: impl Iterator<Item = Suffix>) -> Result<Dictionary> {
         let texts = self.texts.finish()?;
         let classes = self.classes.finish()?;
         let states = self.states.finish()?;
@@ -354,6 +357,7 @@ impl<'a> DictionaryBuilder<'a> {
         let mut dictionary = Dictionary {
             is_path: self.is_path,
             trie: Trie::default(),
+            filter: Filter::default(),
             counts: StateCounts::default(),
             texts,
             classes,
@@ -365,10 +369,9 @@ impl<'a> DictionaryBuilder<'a> {
             tops: Tops::default(),
             suffixes: Suffixes { entries: entries.finish()?, best: MinTree::default() },
         };
-        if purpose == Purpose::Merging {
-            return Ok(dictionary);
-        }
         dictionary.trie = Trie::build(&dictionary.texts, self.folder)?;
+        let terms = (0..dictionary.len()).map(|rank| dictionary.texts.term(rank));
+        dictionary.filter = Filter::build(dictionary.len(), terms, self.folder)?;
         dictionary.counts = StateCounts::build(&dictionary.states, dictionary.len(), self.folder)?;
         if !dictionary.all_weigh_the_same() {
             let merit = |rank| u64::from(dictionary.merit(rank));

@@ -8,11 +8,11 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::section::{
-    ArchiveReader, ArchiveWriter, Bytes, SectionWriter, SpillFolder, to_u32, u64_at,
+    ArchiveReader, ArchiveWriter, Bytes, SectionWriter, SpillFolder, to_u32, to_usize, u64_at,
 };
 use crate::error::Result;
 
-/// Children of a node. Small, because what is not the best of a node is looked at in vain.
+/// Children of a node; as many merits lie in one line of memory mostly.
 const FAN_OUT: usize = 16;
 
 /// Minima of 16, 256, ... positions; empty where all merits are the same.
@@ -62,85 +62,90 @@ impl MinTree {
 pub(crate) enum BestFirst<'a, M> {
     /// All merits are the same.
     InOrder(Range<usize>),
-    Tree {
-        tree: &'a MinTree,
-        merit: M,
-        heap: BinaryHeap<Reverse<Node>>,
-        range: Range<usize>,
-    },
+    Tree(Search<'a, M>),
 }
 
-/// A subtree, or at level 0 a position. Ordered by merit, then place, then inner nodes first.
+/// The search in a tree. Of the children of a node only the best that was not taken yet stands in the heap: what is
+/// taken brings the next one after it.
+pub(crate) struct Search<'a, M> {
+    tree: &'a MinTree,
+    merit: M,
+    heap: BinaryHeap<Reverse<Node>>,
+    range: Range<usize>,
+}
+
+/// A subtree, or at level 0 a position. Ordered by merit, then place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Node {
+struct Node {
     merit: u64,
     start: u32,
-    below: Reverse<u8>,
+    level: u8,
 }
 
 impl<'a, M: Fn(usize) -> u64> BestFirst<'a, M> {
     pub(super) fn new(tree: &'a MinTree, merit: M, range: Range<usize>) -> Self {
-        let mut stream = BestFirst::Tree { tree, merit, heap: BinaryHeap::new(), range };
-        stream.cover();
-        stream
-    }
-
-    /// The fewest nodes that cover the range.
-    fn cover(&mut self) {
-        let BestFirst::Tree { tree, heap, range, merit } = self else { return };
-        let (mut from, mut to) = (range.start, range.end);
-        let mut level = 0_u8;
-        let mut width = 1;
-        while from < to {
-            let last = usize::from(level) >= tree.levels.len();
-            while from < to && (last || from % FAN_OUT != 0) {
-                heap.push(Reverse(node(tree, &*merit, level, width, from)));
-                from += 1;
-            }
-            while from < to && to % FAN_OUT != 0 {
-                to -= 1;
-                heap.push(Reverse(node(tree, &*merit, level, width, to)));
-            }
-            from /= FAN_OUT;
-            to /= FAN_OUT;
-            level += 1;
-            width *= FAN_OUT;
-        }
+        let mut search = Search { tree, merit, heap: BinaryHeap::new(), range };
+        search.cover();
+        BestFirst::Tree(search)
     }
 }
 
-fn node(
-    tree: &MinTree,
-    merit: impl Fn(usize) -> u64,
-    level: u8,
-    width: usize,
-    index: usize,
-) -> Node {
-    let merit = match usize::from(level).checked_sub(1).and_then(|above| tree.levels.get(above)) {
-        None => merit(index),
-        Some(minima) => u64_at(minima, index),
-    };
-    Node { merit, start: to_u32(index * width), below: Reverse(level) }
+impl<M: Fn(usize) -> u64> Search<'_, M> {
+    /// The fewest nodes that cover the range: of each run of siblings the best one.
+    fn cover(&mut self) {
+        let (mut from, mut to) = (self.range.start, self.range.end);
+        let mut level = 0_u8;
+        while from < to {
+            let is_last = usize::from(level) >= self.tree.levels.len();
+            if is_last {
+                for block in from / FAN_OUT..to.div_ceil(FAN_OUT) {
+                    self.push_best(level, block, None);
+                }
+                return;
+            }
+            if from % FAN_OUT != 0 {
+                self.push_best(level, from / FAN_OUT, None);
+            }
+            if to % FAN_OUT != 0 && (from % FAN_OUT == 0 || from / FAN_OUT != to / FAN_OUT) {
+                self.push_best(level, to / FAN_OUT, None);
+            }
+            (from, to) = (from.div_ceil(FAN_OUT), to / FAN_OUT);
+            level += 1;
+        }
+    }
+
+    /// Pushes the best of a run of siblings that comes after the given one and lies within the range as a whole.
+    fn push_best(&mut self, level: u8, block: usize, after: Option<(u64, usize)>) {
+        let width = FAN_OUT.pow(u32::from(level));
+        let first = (block * FAN_OUT).max(self.range.start.div_ceil(width));
+        let end = (block * FAN_OUT + FAN_OUT).min(self.range.end / width);
+        let minima = usize::from(level).checked_sub(1).and_then(|at| self.tree.levels.get(at));
+        let siblings = (first..end).map(|index| match minima {
+            None => ((self.merit)(index), index),
+            Some(minima) => (u64_at(minima, index), index),
+        });
+        let best = siblings.filter(|place| after.is_none_or(|after| *place > after)).min();
+        if let Some((merit, index)) = best {
+            self.heap.push(Reverse(Node { merit, start: to_u32(index * width), level }));
+        }
+    }
 }
 
 impl<M: Fn(usize) -> u64> Iterator for BestFirst<'_, M> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        match self {
-            BestFirst::InOrder(range) => range.next(),
-            BestFirst::Tree { tree, merit, heap, .. } => loop {
-                let Reverse(best) = heap.pop()?;
-                let start = usize::try_from(best.start).unwrap_or(usize::MAX);
-                let Reverse(level) = best.below;
-                let Some(level) = level.checked_sub(1) else { return Some(start) };
-                let width = FAN_OUT.pow(u32::from(level));
-                let first = start / width;
-                for child in first..first + FAN_OUT {
-                    // The cover holds whole nodes only, so all children lie within the range.
-                    heap.push(Reverse(node(tree, &*merit, level, width, child)));
-                }
-            },
+        let search = match self {
+            BestFirst::InOrder(range) => return range.next(),
+            BestFirst::Tree(search) => search,
+        };
+        loop {
+            let Reverse(Node { merit, start, level }) = search.heap.pop()?;
+            let start = to_usize(start);
+            let index = start / FAN_OUT.pow(u32::from(level));
+            search.push_best(level, index / FAN_OUT, Some((merit, index)));
+            let Some(below) = level.checked_sub(1) else { return Some(start) };
+            search.push_best(below, index, None);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod dictionary;
 mod facets;
+mod filter;
 mod merge;
 mod min_tree;
 mod pair_list;
@@ -20,9 +21,9 @@ use std::path::Path;
 
 pub(crate) use dictionary::{Dictionary, Suffix, Weight};
 pub(crate) use facets::{Facet, FacetSums};
-pub(crate) use merge::{Purpose, merge};
+pub(crate) use merge::merge;
 pub(crate) use pair_list::PairList;
-pub(crate) use texts::TermRef;
+pub(crate) use texts::{TermRef, gallop};
 pub(crate) use tops::TopValue;
 pub(crate) use trie::{TrieNode, first_char};
 pub(crate) use visibility::{Seen, Visibility};
@@ -31,7 +32,8 @@ use super::plan::{ListShape, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use dictionary::{DictionaryBuilder, is_implied, suffix_text};
 use pair_list::PairListBuilder;
-use section::{ArchiveReader, ArchiveWriter, SpillFolder};
+use section::{ArchiveReader, ArchiveWriter, Checked, SpillFolder};
+use texts::Joined;
 use visibility::VisibilityBuilder;
 
 /// Dictionaries of all variables and lists of all contexts, as of a sequence number.
@@ -42,6 +44,8 @@ pub(crate) struct Segment {
     pub(crate) dictionaries: Vec<Dictionary>,
     pub(crate) lists: Vec<PairList>,
     pub(crate) visibility: Visibility,
+    /// Of a segment that is mapped from a file.
+    checked: Vec<Checked>,
 }
 
 impl Segment {
@@ -93,7 +97,13 @@ impl Segment {
             .collect::<Result<_>>()?;
         let lists =
             plan.lists().iter().map(|_| PairList::load(&mut archive)).collect::<Result<_>>()?;
-        Ok(Segment { sequence, dictionaries, lists, visibility })
+        let checked = archive.finish();
+        Ok(Segment { sequence, dictionaries, lists, visibility, checked })
+    }
+
+    /// Whether its file holds what was written, as far as `go_on` lets it look: it reads all of it.
+    pub(crate) fn is_whole(&self, go_on: impl Fn() -> bool) -> bool {
+        self.checked.iter().all(|section| !go_on() || section.is_whole())
     }
 }
 
@@ -149,23 +159,28 @@ impl<'a> SegmentBuilder<'a> {
         values: impl Iterator<Item = NewValue<'v>>,
     ) -> Result<()> {
         let mut builder = DictionaryBuilder::new(is_path, self.folder);
-        let mut suffixes: Vec<(&'v [u8], Suffix)> = Vec::new();
+        let mut suffixes: Vec<(u64, Joined<'v>, Suffix)> = Vec::new();
         for value in values {
             let rank = builder.next_rank();
             let of_value = value.words.iter().map(|offset| Suffix { rank, offset: *offset });
-            suffixes.extend(of_value.map(|suffix| (value.term.key, suffix)));
+            suffixes.extend(of_value.map(|suffix| {
+                let text = suffix_text(value.term.key, suffix.offset, is_path);
+                (text.first_bytes(), text, suffix)
+            }));
             let after = self.visibility.intern_set(value.after);
             let before = self.visibility.intern_set(value.before);
             let state = self.visibility.intern_state(after, before);
             let own = self.own(state, value.weight, value.sums);
             builder.push(value.term, value.weight, state, own)?;
         }
-        suffixes.sort_by(|(key, suffix), (other_key, other)| {
-            let text = suffix_text(key, suffix.offset, is_path);
-            text.compare(&suffix_text(other_key, other.offset, is_path)).then(suffix.cmp(other))
+        suffixes.sort_unstable_by(|(first, text, suffix), (other_first, other_text, other)| {
+            first
+                .cmp(other_first)
+                .then_with(|| text.compare(other_text))
+                .then_with(|| suffix.cmp(other))
         });
-        let suffixes = suffixes.into_iter().map(|(_, suffix)| suffix);
-        self.dictionaries.push(builder.finish(suffixes, Purpose::Search)?);
+        let suffixes = suffixes.into_iter().map(|(.., suffix)| suffix);
+        self.dictionaries.push(builder.finish(suffixes)?);
         Ok(())
     }
 
@@ -186,7 +201,7 @@ impl<'a> SegmentBuilder<'a> {
             builder.push((pair.context, pair.target), pair.resources, state, own)?;
         }
         let targets = self.dictionaries.get(shape.target).ok_or_else(wrong_shape)?;
-        self.lists.push(builder.finish(targets, Purpose::Search)?);
+        self.lists.push(builder.finish(targets)?);
         Ok(())
     }
 
@@ -200,6 +215,36 @@ impl<'a> SegmentBuilder<'a> {
             dictionaries: self.dictionaries,
             lists: self.lists,
             visibility: self.visibility.finish(),
+            checked: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::completion::layers::Layers;
+    use crate::completion::new_layer::{FactChange, new_layer};
+    use crate::resource::{Binding, Value};
+    use crate::uri_template::UriTemplate;
+
+    #[test]
+    fn a_changed_byte_in_a_section_is_found() {
+        let plan = Plan::new(&UriTemplate::parse("a://{name}").unwrap());
+        let value = Value::String("Some-Name".into());
+        let facts = plan.facts(&[Binding { name: "name".into(), value }]);
+        let added = Some(Facet { acl: 0, priority: 7 });
+        let change = FactChange { facts: facts.into(), removed: None, added };
+        let segment = new_layer(&plan, &Layers::default(), &[change], 1, None).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("1.segment");
+        segment.save(&path).unwrap();
+        assert!(Segment::open(&path, &plan).unwrap().is_whole(|| true));
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[10] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let damaged = Segment::open(&path, &plan).unwrap();
+        assert!(!damaged.is_whole(|| true));
+        assert!(damaged.is_whole(|| false), "who is in a hurry does not look");
     }
 }

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use super::dictionary::{Dictionary, Weight, implied_facet};
 use super::facets::{FacetSums, Facets, FacetsBuilder};
-use super::merge::Purpose;
 use super::min_tree::{BestFirst, MinTree};
 use super::section::{ArchiveReader, ArchiveWriter, Bytes, Column, ColumnWriter};
 use super::section::{SectionWriter, SpillFolder, to_u32, to_usize, u32_at};
@@ -33,24 +32,29 @@ pub(crate) struct PairList {
     pub(crate) states: Column,
     pub(crate) counts: StateCounts,
     facets: Facets,
+    /// The merit of each entry's target, if some group is large enough to be searched by it.
+    merits: Option<Column>,
     best: MinTree,
 }
+
+/// In groups of up to this many entries the best are found by looking at the targets.
+const SEARCHED_ENTRIES_MIN: usize = 64;
 
 impl PairList {
     pub(crate) fn len(&self) -> usize {
         self.targets.len() / 4
     }
 
-    pub(super) fn group_count(&self) -> usize {
+    pub(crate) fn group_count(&self) -> usize {
         (self.starts.len() / 4).saturating_sub(1)
     }
 
-    pub(super) fn context_of(&self, group: usize) -> impl Iterator<Item = u32> {
+    pub(crate) fn context_of(&self, group: usize) -> impl Iterator<Item = u32> {
         let from = group * self.width;
         (from..from + self.width).map(|at| u32_at(&self.contexts, at))
     }
 
-    pub(super) fn entries_of(&self, group: usize) -> Range<usize> {
+    pub(crate) fn entries_of(&self, group: usize) -> Range<usize> {
         let start = to_usize(u32_at(&self.starts, group));
         start..to_usize(u32_at(&self.starts, group + 1)).clamp(start, self.len().max(start))
     }
@@ -103,27 +107,6 @@ impl PairList {
         self.facets.add_to(to_u32(entry), &mut sums).then_some(sums)
     }
 
-    /// The first entry in which two lists over the same values differ.
-    pub(crate) fn difference(
-        &self,
-        other: &PairList,
-        visibility: &Visibility,
-        other_visibility: &Visibility,
-    ) -> Option<usize> {
-        if *self.contexts != *other.contexts || *self.starts != *other.starts {
-            return Some(0);
-        }
-        let acls = |list: &PairList, visibility: &Visibility, entry: usize| {
-            visibility.set(visibility.state(list.states.at(entry)).0).to_vec()
-        };
-        let is_same = |entry: &usize| {
-            self.target(*entry) == other.target(*entry)
-                && self.resource_count(*entry) == other.resource_count(*entry)
-                && acls(self, visibility, *entry) == acls(other, other_visibility, *entry)
-        };
-        (0..self.len()).find(|entry| !is_same(entry))
-    }
-
     /// Entries of one group, the best target first.
     pub(crate) fn best_first<'a>(
         &'a self,
@@ -133,7 +116,11 @@ impl PairList {
         if targets.all_weigh_the_same() {
             return BestFirst::InOrder(entries);
         }
-        BestFirst::new(&self.best, |at| u64::from(targets.merit(self.target(at))), entries)
+        let merit = |at| match &self.merits {
+            Some(merits) => u64::from(merits.at(at)),
+            None => u64::from(targets.merit(self.target(at))),
+        };
+        BestFirst::new(&self.best, merit, entries)
     }
 
     pub(super) fn save(&self, archive: &mut ArchiveWriter<'_>) -> Result<()> {
@@ -145,6 +132,8 @@ impl PairList {
         self.states.save(archive)?;
         self.counts.save(archive)?;
         self.facets.save(archive)?;
+        archive.number(u64::from(self.merits.is_some()));
+        self.merits.iter().try_for_each(|merits| merits.save(archive))?;
         self.best.save(archive)
     }
 
@@ -158,6 +147,10 @@ impl PairList {
             states: Column::load(archive)?,
             counts: StateCounts::load(archive)?,
             facets: Facets::load(archive)?,
+            merits: match archive.number()? {
+                0 => None,
+                _ => Some(Column::load(archive)?),
+            },
             best: MinTree::load(archive)?,
         };
         if list.width == 0
@@ -223,7 +216,7 @@ impl<'a> PairListBuilder<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self, targets: &Dictionary, purpose: Purpose) -> Result<PairList> {
+    pub(super) fn finish(mut self, targets: &Dictionary) -> Result<PairList> {
         self.starts.put_u32(self.count)?;
         let states = self.states.finish()?;
         let mut list = PairList {
@@ -235,15 +228,20 @@ impl<'a> PairListBuilder<'a> {
             counts: StateCounts::default(),
             states,
             facets: self.facets.finish()?,
+            merits: None,
             best: MinTree::default(),
         };
-        if purpose == Purpose::Merging {
-            return Ok(list);
-        }
         list.counts = StateCounts::build(&list.states, list.len(), self.folder)?;
-        if !targets.all_weigh_the_same() {
-            let merit = |at| u64::from(targets.merit(list.target(at)));
-            list.best = MinTree::build(list.len(), merit, self.folder)?;
+        let is_searched = (0..list.group_count())
+            .any(|group| list.entries_of(group).len() > SEARCHED_ENTRIES_MIN);
+        if is_searched && !targets.all_weigh_the_same() {
+            let mut merits = ColumnWriter::new(self.folder);
+            for entry in 0..list.len() {
+                merits.push(targets.merit(list.target(entry)))?;
+            }
+            let merits = merits.finish()?;
+            list.best = MinTree::build(list.len(), |at| u64::from(merits.at(at)), self.folder)?;
+            list.merits = Some(merits);
         }
         Ok(list)
     }

@@ -55,6 +55,13 @@ impl Deref for Bytes {
     }
 }
 
+/// The number at `index` in a section of `u16`; 0 outside of it.
+fn u16_at(bytes: &[u8], index: usize) -> u16 {
+    let at = index.saturating_mul(2);
+    let number = bytes.get(at..at.saturating_add(2)).and_then(|number| number.try_into().ok());
+    number.map_or(0, u16::from_le_bytes)
+}
+
 /// The number at `index` in a section of `u32`; 0 outside of it.
 pub(super) fn u32_at(bytes: &[u8], index: usize) -> u32 {
     let at = index.saturating_mul(4);
@@ -156,43 +163,75 @@ fn cannot(path: &Path, what: &str, source: std::io::Error) -> Error {
 #[derive(Clone)]
 pub(crate) enum Column {
     Constant(u32),
-    Array(Bytes),
+    Array(Width, Bytes),
+}
+
+/// How many bytes a number of a column takes: the narrower, the fewer lines of memory an answer touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Width {
+    One,
+    Two,
+    Four,
+}
+
+impl Width {
+    fn of(number: u32) -> Width {
+        match number {
+            0..=0xff => Width::One,
+            0x100..=0xffff => Width::Two,
+            0x1_0000.. => Width::Four,
+        }
+    }
+
+    fn bytes(self) -> u8 {
+        match self {
+            Width::One => 1,
+            Width::Two => 2,
+            Width::Four => 4,
+        }
+    }
 }
 
 impl Column {
     pub(crate) fn at(&self, index: usize) -> u32 {
         match self {
             Column::Constant(number) => *number,
-            Column::Array(bytes) => u32_at(bytes, index),
+            Column::Array(Width::One, bytes) => bytes.get(index).copied().map_or(0, u32::from),
+            Column::Array(Width::Two, bytes) => u32::from(u16_at(bytes, index)),
+            Column::Array(Width::Four, bytes) => u32_at(bytes, index),
         }
     }
 
     pub(super) fn constant(&self) -> Option<u32> {
         match self {
             Column::Constant(number) => Some(*number),
-            Column::Array(_) => None,
+            Column::Array(..) => None,
         }
     }
 
     pub(super) fn save(&self, archive: &mut ArchiveWriter<'_>) -> Result<()> {
         match self {
             Column::Constant(number) => {
-                archive.number(1);
+                archive.number(0);
                 archive.number(u64::from(*number));
                 Ok(())
             }
-            Column::Array(bytes) => {
-                archive.number(0);
+            Column::Array(width, bytes) => {
+                archive.number(u64::from(width.bytes()));
                 archive.section(bytes)
             }
         }
     }
 
     pub(super) fn load(archive: &mut ArchiveReader) -> Result<Column> {
-        match archive.number()? {
-            1 => Ok(Column::Constant(archive.number32()?)),
-            _ => archive.section().map(Column::Array),
-        }
+        let width = match archive.number()? {
+            0 => return Ok(Column::Constant(archive.number32()?)),
+            1 => Width::One,
+            2 => Width::Two,
+            4 => Width::Four,
+            _ => return Err(archive.damaged()),
+        };
+        Ok(Column::Array(width, archive.section()?))
     }
 }
 
@@ -200,7 +239,7 @@ impl Column {
 pub(super) struct ColumnWriter<'a> {
     first: u32,
     count: usize,
-    array: Option<SectionWriter<'a>>,
+    array: Option<(Width, SectionWriter<'a>)>,
     folder: SpillFolder<'a>,
 }
 
@@ -213,30 +252,44 @@ impl<'a> ColumnWriter<'a> {
         if self.count == 0 {
             self.first = number;
         }
-        if self.array.is_none() && number != self.first {
-            let mut array = SectionWriter::new(self.folder);
-            for _ in 0..self.count {
-                array.put_u32(self.first)?;
-            }
-            self.array = Some(array);
+        match &mut self.array {
+            Some((width, array)) if Width::of(number) <= *width => put(array, *width, number)?,
+            None if number == self.first => {}
+            _ => self.widen(number)?,
         }
         self.count += 1;
-        match &mut self.array {
-            Some(array) => array.put_u32(number),
-            None => Ok(()),
-        }
+        Ok(())
+    }
+
+    /// Writes what is there with as many bytes as `next` needs, and `next` behind it. This happens twice at most.
+    fn widen(&mut self, next: u32) -> Result<()> {
+        let width = Width::of(next).max(Width::of(self.first));
+        let before = match self.array.take() {
+            None => Column::Constant(self.first),
+            Some((width, array)) => Column::Array(width, array.finish()?),
+        };
+        let mut array = SectionWriter::new(self.folder);
+        (0..self.count).try_for_each(|at| put(&mut array, width, before.at(at)))?;
+        put(&mut array, width, next)?;
+        self.array = Some((width, array));
+        Ok(())
     }
 
     pub(super) fn finish(self) -> Result<Column> {
         match self.array {
             None => Ok(Column::Constant(self.first)),
-            Some(array) => array.finish().map(Column::Array),
+            Some((width, array)) => array.finish().map(|bytes| Column::Array(width, bytes)),
         }
     }
 }
 
+fn put(array: &mut SectionWriter<'_>, width: Width, number: u32) -> Result<()> {
+    let bytes = number.to_le_bytes();
+    array.put(bytes.get(..usize::from(width.bytes())).unwrap_or(&bytes))
+}
+
 /// First bytes of a segment's file, with the version of its layout.
-const MAGIC: &[u8; 8] = b"pmcompl\x01";
+const MAGIC: &[u8; 8] = b"pmcompl\x02";
 /// Behind the sections: the directory; behind that, this many bytes: its length and hash.
 const TRAILER_BYTES: usize = 8 + 32;
 
@@ -268,6 +321,7 @@ impl<'a> ArchiveWriter<'a> {
     pub(super) fn section(&mut self, bytes: &[u8]) -> Result<()> {
         self.number(self.at);
         self.number(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.number(checksum(bytes));
         self.write(bytes)
     }
 
@@ -281,11 +335,31 @@ impl<'a> ArchiveWriter<'a> {
     }
 }
 
+/// The first 8 bytes of BLAKE3: against damage, not against people.
+fn checksum(bytes: &[u8]) -> u64 {
+    u64_at(blake3::hash(bytes).as_bytes(), 0)
+}
+
+/// A section with its checksum. Whether they agree is looked at behind everything else: it means to read the whole file.
+#[derive(Clone)]
+pub(super) struct Checked {
+    bytes: Bytes,
+    checksum: u64,
+}
+
+impl Checked {
+    pub(super) fn is_whole(&self) -> bool {
+        checksum(&self.bytes) == self.checksum
+    }
+}
+
 /// Reads what [`ArchiveWriter`] wrote, in the same order.
 pub(super) struct ArchiveReader {
     file: Arc<MappedFile>,
     directory: Range<usize>,
     name: String,
+    /// The sections that were read so far.
+    checked: Vec<Checked>,
 }
 
 impl ArchiveReader {
@@ -298,6 +372,7 @@ impl ArchiveReader {
             file: Arc::new(mapped),
             directory: 0..0,
             name: path.display().to_string(),
+            checked: Vec::new(),
         };
         if &magic != MAGIC {
             return Err(archive.damaged());
@@ -346,7 +421,14 @@ impl ArchiveReader {
         let at = self.size()?;
         let end = at.checked_add(self.size()?).filter(|end| *end <= self.file.0.len());
         let end = end.ok_or_else(|| self.damaged())?;
-        Ok(Bytes::Mapped(Arc::clone(&self.file), at..end))
+        let (bytes, checksum) = (Bytes::Mapped(Arc::clone(&self.file), at..end), self.number()?);
+        self.checked.push(Checked { bytes: bytes.clone(), checksum });
+        Ok(bytes)
+    }
+
+    /// All sections with their checksums.
+    pub(super) fn finish(self) -> Vec<Checked> {
+        self.checked
     }
 
     /// How many things follow, each of which takes at least one number.
@@ -356,5 +438,33 @@ impl ArchiveReader {
             return Err(self.damaged());
         }
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_as_wide_as_its_numbers() {
+        for (numbers, wanted) in [
+            (vec![], None),
+            (vec![70_000, 70_000], None),
+            (vec![0, 1, 255], Some(Width::One)),
+            (vec![1, 1, 256, 3], Some(Width::Two)),
+            (vec![300, 1], Some(Width::Two)),
+            (vec![1, 2, 300, 70_000, 5], Some(Width::Four)),
+        ] {
+            let mut column = ColumnWriter::new(None);
+            numbers.iter().for_each(|number| column.push(*number).unwrap());
+            let column = column.finish().unwrap();
+            let width = match &column {
+                Column::Constant(_) => None,
+                Column::Array(width, _) => Some(*width),
+            };
+            assert_eq!(width, wanted, "{numbers:?}");
+            let read: Vec<u32> = (0..numbers.len()).map(|at| column.at(at)).collect();
+            assert_eq!(read, numbers);
+        }
     }
 }

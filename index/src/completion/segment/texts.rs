@@ -207,6 +207,14 @@ pub(crate) struct Joined<'a> {
 }
 
 impl Joined<'_> {
+    /// A number that is less where the text is less in its first bytes: sorting by it first fetches few texts.
+    pub(super) fn first_bytes(&self) -> u64 {
+        let mut first = [0; 8];
+        let bytes = self.head.iter().chain(self.tail);
+        first.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
+        u64::from_be_bytes(first)
+    }
+
     pub(crate) fn compare(&self, other: &Joined<'_>) -> Ordering {
         if self.head.len() == other.head.len() {
             return self.head.cmp(other.head).then_with(|| self.tail.cmp(other.tail));

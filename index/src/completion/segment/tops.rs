@@ -14,7 +14,7 @@ use crate::completion::request::VALUES_MAX;
 use crate::error::Result;
 
 /// Prefixes with fewer values are quick without.
-const VALUES_MIN: usize = 2_048;
+const VALUES_MIN: usize = 512;
 /// Before a value's text: rank, priority, count, length of the text, 4 bytes each.
 const HEAD_BYTES: usize = 16;
 

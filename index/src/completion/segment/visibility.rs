@@ -40,6 +40,20 @@ impl Visibility {
         self.state(id).0 != NO_SET
     }
 
+    /// Whether it was seen by anybody before the changes of this segment.
+    pub(crate) fn was_there(&self, id: StateId) -> bool {
+        self.state(id).1 != NO_SET
+    }
+
+    /// Counts what was seen by anybody before the changes of this segment.
+    pub(crate) fn were_there(&self) -> Seen {
+        let of_states = self.states.iter().map(|&(_, before)| SeenState {
+            after: before != NO_SET,
+            change: i8::from(before != NO_SET),
+        });
+        Seen { states: of_states.collect() }
+    }
+
     /// For each state what a caller sees of it.
     pub(crate) fn seen(&self, passes: &mut dyn FnMut(u32) -> Result<bool>) -> Result<Seen> {
         let sees = self

@@ -63,7 +63,7 @@ pub enum TokenKind {
 /// A token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// Folded, at most [`TOKEN_BYTES_MAX`] bytes and a mark; never empty.
+    /// Folded, at most 96 bytes and a mark; never empty.
     pub text: &'a str,
     /// Never lower than that of the token before.
     pub position: u32,

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     mirrored_headers,
-    params::{Params, RequestMeta, is_object},
+    params::{Params, is_object},
     revision::Revision,
 };
 use crate::{
@@ -64,32 +64,45 @@ pub fn of_request(
     params: &Params<'_>,
     channel: Channel<'_>,
 ) -> Result<Revision, Fault> {
-    let meta = RequestMeta::read(params.meta)?;
-    let body_version = meta.protocol_version.and_then(string);
-    if request.method == "initialize" && body_version.is_none() {
+    let meta = params.meta().map_err(|fault| malformed(fault, channel))?;
+    if request.method == "initialize" && meta.protocol_version.is_none() {
         // A client that has not agreed on a revision yet may send any header and any session:
         // its `initialize` settles both.
         return Ok(Revision::LATEST_LEGACY);
     }
     let header = channel.version_header()?;
-    if body_version.is_none() && !header.is_some_and(names_modern) {
+    if meta.protocol_version.is_none() && !header.is_some_and(names_modern) {
         return legacy(header, channel);
     }
+    let body_version = meta.protocol_version.and_then(string);
     if matches!(channel, Channel::Http { .. }) {
         mirrored_headers::check_version(header, body_version.as_deref())?;
     }
-    // Without both the request is a legacy one.
-    let revision = modern(body_version.as_deref().or(header).unwrap_or_default())?;
+    let missing_version = || missing_meta("protocolVersion", "a string");
+    let version = body_version.as_deref().or(header.filter(|header| names_modern(header)));
+    let revision = modern(version.ok_or_else(missing_version)?)?;
     if let Channel::Http { headers, .. } = channel {
         mirrored_headers::check_names(headers, request, params)?;
     }
     if body_version.is_none() {
-        return Err(missing_meta("protocolVersion"));
+        return Err(missing_version());
     }
     if !meta.client_capabilities.is_some_and(is_object) {
-        return Err(missing_meta("clientCapabilities"));
+        return Err(missing_meta("clientCapabilities", "an object"));
     }
     Ok(revision)
+}
+
+/// A fault in what would say the revision, `params` or its `_meta`: only a header can say it then.
+///
+/// A modern request that lacks what it must have is HTTP 400 (2026-07-28, `_meta`); the revisions before
+/// answer wrong parameters with 200.
+pub fn malformed(fault: Fault, channel: Channel<'_>) -> Fault {
+    match channel.version_header() {
+        Ok(Some(header)) if names_modern(header) => fault.with_status(StatusCode::BAD_REQUEST),
+        Ok(_) => fault,
+        Err(header_fault) => header_fault,
+    }
 }
 
 /// The revision of a message that has no `_meta` of its own: a notification, a response, a batch.
@@ -146,9 +159,9 @@ fn names_modern(version: &str) -> bool {
     is_date && version >= Revision::FIRST_MODERN.name()
 }
 
-fn missing_meta(name: &str) -> Fault {
+fn missing_meta(name: &str, kind: &str) -> Fault {
     let message = format!(
-        "`params._meta` must have \"io.modelcontextprotocol/{name}\" (revision 2026-07-28)"
+        "`params._meta` must have \"io.modelcontextprotocol/{name}\" as {kind} (revision 2026-07-28)"
     );
     Fault::invalid_params(message).with_status(StatusCode::BAD_REQUEST)
 }

@@ -7,7 +7,7 @@ mod params;
 mod result;
 mod revision;
 
-pub use era::{Channel, Session, negotiate, of_other, of_request};
+pub use era::{Channel, Session, malformed, negotiate, of_other, of_request};
 pub use notifications::SubscriptionFilter;
 pub use params::Params;
 pub use result::{CacheHint, finish, open};

@@ -1,16 +1,19 @@
 //! `params` of a request, cut into the members that some method reads.
+//!
+//! `_meta`, which every modern request has and which is longer than all else in it, is read in the same pass.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::error::Fault;
+use crate::{error::Fault, json_rpc::Key};
 
 /// The members of `params`; each stays as it was sent until its handler reads it.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, serde::Deserialize)]
 pub struct Params<'a> {
-    /// `_meta`.
-    #[serde(borrow, rename = "_meta")]
-    pub meta: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Meta<'a>,
     /// `uri` of `resources/read`.
     #[serde(borrow)]
     pub uri: Option<&'a RawValue>,
@@ -40,12 +43,20 @@ pub struct Params<'a> {
     pub protocol_version: Option<&'a RawValue>,
 }
 
+/// `_meta` of a request; what is wrong with it is told when it is asked for.
+#[derive(Debug, Default)]
+enum Meta<'a> {
+    #[default]
+    Absent,
+    NotAnObject,
+    Repeated,
+    Members(RequestMeta<'a>),
+}
+
 /// The members of a request's `_meta` that decide how it is served.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RequestMeta<'a> {
-    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
     pub(super) protocol_version: Option<&'a RawValue>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
     pub(super) client_capabilities: Option<&'a RawValue>,
 }
 
@@ -59,41 +70,160 @@ impl<'a> Params<'a> {
     pub fn read(params: Option<&'a RawValue>) -> Result<Self, Fault> {
         match params {
             None => Ok(Self::default()),
-            Some(raw) => object(raw, "params"),
+            Some(raw) if !is_object(raw) => Err(not_an_object("params")),
+            Some(raw) => serde_json::from_str(raw.get()).map_err(|error| {
+                // Members are taken unread, and the text was read once: a repeated one can be wrong here, and a
+                // number that stands for `_meta`.
+                if error.is_data() { given_twice("params") } else { not_an_object("_meta") }
+            }),
         }
     }
 }
 
-impl Params<'_> {
+impl<'a> Params<'a> {
+    /// The members of `_meta`; none where there is no `_meta`.
+    ///
+    /// # Errors
+    /// -32602 when it is no object, -32600 when a member is given twice.
+    pub(super) fn meta(&self) -> Result<RequestMeta<'a>, Fault> {
+        match &self.meta {
+            Meta::Absent => Ok(RequestMeta::default()),
+            Meta::NotAnObject => Err(not_an_object("_meta")),
+            Meta::Repeated => Err(given_twice("_meta")),
+            Meta::Members(members) => Ok(*members),
+        }
+    }
+
     /// Whether `_meta` names a revision, as every modern request does.
     ///
     /// # Errors
     /// What is wrong with `_meta`.
     pub fn is_modern(&self) -> Result<bool, Fault> {
-        Ok(RequestMeta::read(self.meta)?.protocol_version.is_some())
+        Ok(self.meta()?.protocol_version.is_some())
     }
 }
 
-// === impl RequestMeta ===
+// === impl Meta ===
 
-impl<'a> RequestMeta<'a> {
-    pub(super) fn read(meta: Option<&'a RawValue>) -> Result<Self, Fault> {
-        match meta {
-            None => Ok(Self::default()),
-            Some(raw) => object(raw, "_meta"),
+impl<'de: 'a, 'a> Deserialize<'de> for Meta<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(MetaVisitor)
+    }
+}
+
+/// Takes any value: only an object says something, and `null` is as good as none.
+struct MetaVisitor;
+
+impl<'de> Visitor<'de> for MetaVisitor {
+    type Value = Meta<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = RequestMeta::default();
+        let mut seen = [false; 2];
+        let mut repeated = false;
+        while let Some(Key(name)) = map.next_key()? {
+            let (at, member) = match &*name {
+                "io.modelcontextprotocol/protocolVersion" => (0, &mut members.protocol_version),
+                "io.modelcontextprotocol/clientCapabilities" => {
+                    (1, &mut members.client_capabilities)
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            *member = map.next_value()?;
+            repeated |= seen.get_mut(at).is_some_and(|seen| std::mem::replace(seen, true));
         }
+        Ok(if repeated { Meta::Repeated } else { Meta::Members(members) })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Meta::NotAnObject)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Meta::Absent)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Meta::NotAnObject)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Meta::NotAnObject)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Meta::NotAnObject)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Meta::NotAnObject)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Meta::NotAnObject)
     }
 }
 
-fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue, name: &'static str) -> Result<T, Fault> {
-    if !is_object(raw) {
-        return Err(Fault::invalid_params(format!("`{name}` must be an object")));
-    }
-    // Members are taken unread, so that a repeated one is all that can be wrong here.
-    serde_json::from_str(raw.get())
-        .map_err(|_| Fault::invalid_request(format!("a member of `{name}` is given twice")))
+fn not_an_object(name: &'static str) -> Fault {
+    Fault::invalid_params(format!("`{name}` must be an object"))
+}
+
+fn given_twice(name: &'static str) -> Fault {
+    Fault::invalid_request(format!("a member of `{name}` is given twice"))
 }
 
 pub(super) fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_is_read_with_the_params() {
+        const VERSION: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+        for (params, expected) in [
+            ("{}".to_owned(), "legacy"),
+            (r#"{"_meta":null}"#.to_owned(), "legacy"),
+            (r#"{"_meta":{}}"#.to_owned(), "legacy"),
+            (r#"{"_meta":{"progressToken":[1,{"a":2}]}}"#.to_owned(), "legacy"),
+            (format!(r#"{{"_meta":{{{VERSION}}}}}"#), "modern"),
+            (format!(r#"{{"_meta":{{"x":1,"x":2,{VERSION}}},"uri":"a:b"}}"#), "modern"),
+            (
+                r#"{"_meta":{"io.modelcontextprotocol\u002fprotocolVersion":"x"}}"#.to_owned(),
+                "modern",
+            ),
+            (
+                format!(r#"{{"_meta":{{{VERSION},{VERSION}}}}}"#),
+                "a member of `_meta` is given twice",
+            ),
+            (r#"{"_meta":{},"_meta":{}}"#.to_owned(), "a member of `params` is given twice"),
+            (r#"{"uri":1,"uri":1}"#.to_owned(), "a member of `params` is given twice"),
+            (r#"{"_meta":[{},[1]]}"#.to_owned(), "`_meta` must be an object"),
+            (r#"{"_meta":"x"}"#.to_owned(), "`_meta` must be an object"),
+            (r#"{"_meta":true}"#.to_owned(), "`_meta` must be an object"),
+            (r#"{"_meta":-1}"#.to_owned(), "`_meta` must be an object"),
+            (r#"{"_meta":1.5}"#.to_owned(), "`_meta` must be an object"),
+            (r#"{"_meta":1e999}"#.to_owned(), "`_meta` must be an object"),
+            ("[]".to_owned(), "`params` must be an object"),
+        ] {
+            let raw: &RawValue = serde_json::from_str(&params).unwrap();
+            let verdict = Params::read(Some(raw)).and_then(|params| params.is_modern());
+            let verdict = match &verdict {
+                Ok(true) => "modern",
+                Ok(false) => "legacy",
+                Err(fault) => &fault.message,
+            };
+            assert_eq!(verdict, expected, "{params}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use rustix::fs::{CWD, Mode, mkfifoat};
 use super::{put, refusals, scan_all, scan_one, served, source, tree};
 use crate::sources::beneath::Folder;
 use crate::sources::read_file::{ReadOutcome, read_settled};
-use crate::sources::{FolderSource, Scanned, Scope, SourceError};
+use crate::sources::{FolderSource, Remembered, Scanned, Scope, SourceError};
 
 #[test]
 fn links_are_not_followed() {
@@ -146,7 +146,7 @@ fn what_vanishes_during_the_walk_is_passed_by() {
     let folder = tree(&[("a", ""), ("b/c", ""), ("d", ""), ("e/f/g", ""), ("h", "")]);
     let mut seen = Vec::new();
     let report = source(folder.path())
-        .scan(Scope::Whole, &|_| None, &mut |scanned| {
+        .scan(Scope::Whole, &Remembered::NOTHING, &mut |scanned| {
             let Scanned::Changed(resource) = &scanned else {
                 return ControlFlow::Continue(());
             };
@@ -177,7 +177,8 @@ fn folders_that_are_too_deep_are_refused_and_the_rest_goes_on() {
 fn a_folder_that_is_not_there_is_an_error_and_not_an_empty_folder() {
     let folder = tree(&[]);
     let missing = source(&folder.path().join("missing"));
-    let result = missing.scan(Scope::Whole, &|_| None, &mut |_| ControlFlow::Continue(()));
+    let result =
+        missing.scan(Scope::Whole, &Remembered::NOTHING, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(result, Err(SourceError::Open { .. })), "{result:?}");
     assert!(matches!(missing.setting(), Err(SourceError::Open { .. })));
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 use pressmark_index::resource::{Address, Resource, Value};
 use tempfile::TempDir;
 
-use super::{Entries, FolderSource, ScanReport, Scanned, Scope};
+use super::{Entries, FolderSource, Remembered, ScanReport, Scanned, Scope};
 
 /// A folder with these files; a path that ends in `/` is an empty folder.
 fn tree(files: &[(&str, &str)]) -> TempDir {
@@ -44,7 +44,7 @@ fn source(root: &Path) -> FolderSource {
 fn scan_all(source: &FolderSource) -> (Vec<Scanned>, ScanReport) {
     let mut all = Vec::new();
     let report = source
-        .scan(Scope::Whole, &|_| None, &mut |scanned| {
+        .scan(Scope::Whole, &Remembered::NOTHING, &mut |scanned| {
             if !matches!(scanned, Scanned::Folder { .. }) {
                 all.push(scanned);
             }
@@ -60,7 +60,7 @@ fn scan_one(source: &FolderSource, path: &Path) -> Vec<Scanned> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return all };
     let entries = Entries::from([(folder.to_path_buf(), BTreeSet::from([name.to_os_string()]))]);
     source
-        .scan(Scope::Entries(&entries), &|_| None, &mut |scanned| {
+        .scan(Scope::Entries(&entries), &Remembered::NOTHING, &mut |scanned| {
             all.push(scanned);
             ControlFlow::Continue(())
         })
@@ -86,7 +86,7 @@ fn refusals(source: &FolderSource) -> BTreeMap<String, String> {
         .0
         .into_iter()
         .filter_map(|scanned| match scanned {
-            Scanned::Refused { path, reason } => Some((path, reason)),
+            Scanned::Refused { path, reason, .. } => Some((path, reason)),
             _ => None,
         })
         .collect()

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::{put, records, refusals, scan_one, served, source};
-use crate::sources::{Scanned, Scope};
+use crate::sources::{Remembered, Scanned, Scope};
 
 #[test]
 fn names_are_escaped_as_a_uri_path_holds_them() {
@@ -96,7 +96,7 @@ fn the_order_is_that_of_the_bytes_and_a_sink_can_end_the_walk() {
     let folder = super::tree(&[("b/x", ""), ("B", ""), ("a", ""), ("b.md", ""), ("\u{e9}", "")]);
     let mut seen = Vec::new();
     source(folder.path())
-        .scan(Scope::Whole, &|_| None, &mut |scanned| {
+        .scan(Scope::Whole, &Remembered::NOTHING, &mut |scanned| {
             let Scanned::Changed(resource) = scanned else {
                 assert!(matches!(scanned, Scanned::Folder { .. }), "{scanned:?}");
                 return std::ops::ControlFlow::Continue(());

@@ -9,7 +9,7 @@ use expect_test::expect;
 use pressmark_index::resource::{Address, Binding, Body, Value};
 
 use super::{path_of, put, records, scan_one, source, tree};
-use crate::sources::{Entries, FolderSource, Scanned, Scope, also_touched};
+use crate::sources::{Entries, FolderSource, Remembered, Scanned, Scope, also_touched};
 
 #[test]
 fn a_record_says_all_that_the_file_does() {
@@ -71,16 +71,20 @@ fn rescan(source: &FolderSource, known: &BTreeMap<String, Vec<u8>>) -> Vec<Strin
     let mut lines = Vec::new();
     let look_up = |path: &str| known.get(path).cloned();
     source
-        .scan(Scope::Whole, &look_up, &mut |scanned| {
-            lines.push(match scanned {
-                Scanned::Changed(resource) => format!("changed {}", path_of(&resource)),
-                Scanned::Unchanged { path } => format!("unchanged {path}"),
-                Scanned::Refused { path, .. } => format!("refused {path}"),
-                Scanned::Unreadable { path, .. } => format!("unreadable {path}"),
-                Scanned::Folder { .. } => return ControlFlow::Continue(()),
-            });
-            ControlFlow::Continue(())
-        })
+        .scan(
+            Scope::Whole,
+            &Remembered { served: &look_up, ..Remembered::NOTHING },
+            &mut |scanned| {
+                lines.push(match scanned {
+                    Scanned::Changed(resource) => format!("changed {}", path_of(&resource)),
+                    Scanned::Unchanged { path } => format!("unchanged {path}"),
+                    Scanned::Refused { path, .. } => format!("refused {path}"),
+                    Scanned::Unreadable { path, .. } => format!("unreadable {path}"),
+                    Scanned::Folder { .. } => return ControlFlow::Continue(()),
+                });
+                ControlFlow::Continue(())
+            },
+        )
         .unwrap();
     lines
 }
@@ -114,12 +118,16 @@ fn a_file_that_is_named_is_read_even_if_it_looks_as_known() {
     let entries = Entries::from([(PathBuf::new(), names)]);
     let (mut read, look_up) = (Vec::new(), |path: &str| known.get(path).cloned());
     source
-        .scan(Scope::Entries(&entries), &look_up, &mut |scanned| {
-            if let Scanned::Changed(resource) = scanned {
-                read.push(path_of(&resource));
-            }
-            ControlFlow::Continue(())
-        })
+        .scan(
+            Scope::Entries(&entries),
+            &Remembered { served: &look_up, ..Remembered::NOTHING },
+            &mut |scanned| {
+                if let Scanned::Changed(resource) = scanned {
+                    read.push(path_of(&resource));
+                }
+                ControlFlow::Continue(())
+            },
+        )
         .unwrap();
     assert_eq!(read, ["c.md"]);
 }

@@ -1,12 +1,13 @@
 //! Which files are served.
 
 use std::fs;
+use std::ops::ControlFlow;
 
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
 use super::{put, refusals, scan_all, served, source, tree};
-use crate::sources::Scope;
+use crate::sources::{Entries, Remembered, Scanned, Scope};
 
 const KEY: &str =
     "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\n-----END OPENSSH PRIVATE KEY-----\n";
@@ -366,7 +367,7 @@ fn stores_are_never_served_whatever_a_pattern_says() {
     for root in ["data", "backup", "own", "own/store"] {
         source.root = folder.path().join(root);
         let error =
-            source.scan(Scope::Whole, &|_| None, &mut |_| std::ops::ControlFlow::Continue(()));
+            source.scan(Scope::Whole, &Remembered::NOTHING, &mut |_| ControlFlow::Continue(()));
         let error = error.unwrap_err().to_string();
         assert!(error.ends_with("is a store of documents that are served, not a folder to serve"));
     }
@@ -441,4 +442,31 @@ fn a_rule_with_a_folder_holds_when_that_folder_is_the_root() {
     assert_eq!(served(&source, &[("config", "")]), "notes.md");
     source.include = vec!["config".to_owned()];
     assert_eq!(served(&source, &[("config", "")]), "config");
+}
+
+/// What was refused for its content is not read again while it looks the same, unless something happened to it.
+#[test]
+fn a_refused_file_is_read_again_when_it_looks_different() {
+    let folder = tree(&[("id", KEY), ("note", "text")]);
+    let source = source(folder.path());
+    let refused = |scope: Scope<'_>, known: Option<&[u8]>| {
+        let mut found = Vec::new();
+        let say = |_: &str, looks: &[u8]| (known? == looks).then(|| "as before".to_owned());
+        let remembered = Remembered { refused: &say, ..Remembered::NOTHING };
+        let scanned = source.scan(scope, &remembered, &mut |scanned| {
+            if let Scanned::Refused { path, fingerprint, reason } = scanned {
+                found.push((path, fingerprint, reason));
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(scanned.unwrap().refused, 1);
+        found.remove(0)
+    };
+    let (path, looks, reason) = refused(Scope::Whole, None);
+    assert_eq!((path.as_str(), reason.contains("private key")), ("id", true), "{reason}");
+    let looks = looks.unwrap();
+    assert_eq!(refused(Scope::Whole, Some(&looks)).2, "as before");
+    assert_ne!(refused(Scope::Whole, Some(b"another")).2, "as before");
+    let entries = Entries::from([("".into(), ["id".into()].into())]);
+    assert_ne!(refused(Scope::Entries(&entries), Some(&looks)).2, "as before");
 }

@@ -61,6 +61,11 @@ impl RequestActivity {
         }
     }
 
+    /// All that there is of the reply was taken, and its client waits for more.
+    pub(super) fn caught_up(&self) {
+        self.leave(self.taken_in.swap(UNANSWERED, Ordering::Relaxed));
+    }
+
     fn leave(&self, period: usize) {
         if period != UNANSWERED
             && let Some(untaken) = self.activity.untaken(period)

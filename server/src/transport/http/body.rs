@@ -1,6 +1,6 @@
 //! A request's body, bounded.
 
-use std::{future::Future, pin::pin, sync::Arc};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -8,7 +8,10 @@ use hyper::{
     StatusCode,
     body::{Body, Incoming},
 };
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, timeout, timeout_at},
+};
 
 use super::{
     HttpConfig,
@@ -44,7 +47,9 @@ pub(super) enum Unread {
 
 /// What of a body over the bound is read and thrown away: a client that writes all of it before it
 /// reads would else find its connection reset instead of the 413.
-const DISCARDED_BYTES_MAX: usize = 1024 * 1024;
+const DISCARDED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// For how long; most clients that send such a body do so as fast as they can.
+const DISCARDING_TIME_MAX: Duration = Duration::from_secs(5);
 
 // === impl Arrivals ===
 
@@ -59,14 +64,30 @@ impl Arrivals {
 
 /// Reads the body; a body of one frame, as an ordinary request has it, is not copied.
 ///
-/// What came with the head needs no place, so that half-sent bodies turn away only each other.
+/// What came with the head needs no place, so that half-sent bodies turn away only each other, and no timer. The rest
+/// has `config.body_timeout`, and until the request's deadline.
 ///
 /// # Errors
 /// What the client is answered instead.
 pub(super) async fn arrive(
-    body: Incoming,
+    mut body: Incoming,
     arrivals: &Arrivals,
     config: &HttpConfig,
+    deadline: Instant,
+) -> Result<Arrived, Unread> {
+    let arrived = arrive_within(&mut body, arrivals, config, deadline).await;
+    if matches!(arrived, Err(Unread::TooLarge)) {
+        // One that goes on sending has had its chance to read the answer.
+        let _ = timeout(DISCARDING_TIME_MAX, discard_some(&mut body)).await;
+    }
+    arrived
+}
+
+async fn arrive_within(
+    body: &mut Incoming,
+    arrivals: &Arrivals,
+    config: &HttpConfig,
+    deadline: Instant,
 ) -> Result<Arrived, Unread> {
     let mut reading = pin!(read(body, config.body_bytes_max, &arrivals.bytes));
     if let Some(arrived) = there_already(reading.as_mut()).await {
@@ -75,7 +96,8 @@ pub(super) async fn arrive(
     let Ok(_place) = arrivals.places.try_acquire() else {
         return Err(Unread::Crowded);
     };
-    timeout(config.body_timeout, reading).await.unwrap_or(Err(Unread::TooSlow))
+    let until = deadline.min(Instant::now() + config.body_timeout);
+    timeout_at(until, reading).await.unwrap_or(Err(Unread::TooSlow))
 }
 
 /// What the body comes to without waiting: the connection hands out what it has read once it is
@@ -89,12 +111,11 @@ async fn there_already<F: Future + Unpin>(mut reading: F) -> Option<F::Output> {
 }
 
 async fn read(
-    mut body: Incoming,
+    body: &mut Incoming,
     bytes_max: usize,
     budget: &ByteBudget,
 ) -> Result<Arrived, Unread> {
     if body.size_hint().lower() > bytes_max as u64 {
-        discard_some(body).await;
         return Err(Unread::TooLarge);
     }
     let mut first = Bytes::new();
@@ -108,7 +129,6 @@ async fn read(
             continue;
         };
         if first.len() + rest.len() + data.len() > bytes_max {
-            discard_some(body).await;
             return Err(Unread::TooLarge);
         }
         if first.is_empty() {
@@ -147,7 +167,7 @@ fn reserve(
 }
 
 /// Reads a bounded rest of a body that is refused.
-async fn discard_some(mut body: Incoming) {
+async fn discard_some(body: &mut Incoming) {
     let mut discarded = 0;
     while discarded < DISCARDED_BYTES_MAX
         && let Some(Ok(frame)) = body.frame().await

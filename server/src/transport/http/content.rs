@@ -14,7 +14,9 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let (Some(value), None) = (values.next(), values.next()) else {
         return false;
     };
-    value.to_str().is_ok_and(|value| media_type(value).eq_ignore_ascii_case(JSON) && is_utf8(value))
+    value.to_str().is_ok_and(|value| {
+        value == JSON || media_type(value).eq_ignore_ascii_case(JSON) && is_utf8(value)
+    })
 }
 
 /// Whether no `charset` says anything else than UTF-8.
@@ -33,22 +35,37 @@ pub(super) fn is_unencoded(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether the client takes a JSON reply.
-pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
-    accepts(headers, JSON, "application/*")
+/// What the client takes for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Accepted {
+    /// A JSON reply.
+    pub(super) json: bool,
+    /// A stream of events.
+    pub(super) events: bool,
 }
 
-/// Whether the client takes a stream of events.
-pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
-    accepts(headers, EVENTS, "text/*")
-}
+/// The two spellings of most clients, which cost no parsing.
+const BOTH: [&str; 2] =
+    ["application/json, text/event-stream", "text/event-stream, application/json"];
 
-/// The most specific range decides, and no header is any.
-fn accepts(headers: &HeaderMap, wanted: &str, its_kind: &str) -> bool {
-    let mut values = headers.get_all(ACCEPT).iter().peekable();
-    if values.peek().is_none() {
-        return true;
+/// Reads Accept. The most specific range decides, and no header is any.
+pub(super) fn accepted(headers: &HeaderMap) -> Accepted {
+    let mut values = headers.get_all(ACCEPT).iter();
+    let (first, more) = (values.next(), values.next().is_some());
+    match first {
+        None => Accepted { json: true, events: true },
+        Some(first) if !more && BOTH.iter().any(|both| first == both) => {
+            Accepted { json: true, events: true }
+        }
+        Some(_) => Accepted {
+            json: accepts(headers, JSON, "application/*"),
+            events: accepts(headers, EVENTS, "text/*"),
+        },
     }
+}
+
+fn accepts(headers: &HeaderMap, wanted: &str, its_kind: &str) -> bool {
+    let values = headers.get_all(ACCEPT).iter();
     let mut verdict = (0, false);
     for range in values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
         let specificity = match media_type(range) {
@@ -112,22 +129,26 @@ mod tests {
 
     #[test]
     fn accepted_types() {
-        for (lines, json) in [
-            (&["application/json, text/event-stream"][..], true),
-            (&["text/event-stream,application/json"], true),
-            (&["text/event-stream", "application/json"], true),
-            (&["application/json"], true),
-            (&["*/*"], true),
-            (&["application/*;q=0.5"], true),
-            (&["APPLICATION/JSON"], true),
-            (&[], true),
-            (&["text/event-stream"], false),
-            (&["text/html"], false),
-            (&["application/json;q=0, */*"], false),
-            (&["*/*, application/json; q=0.000"], false),
-            (&["*/*;q=0, application/json"], true),
+        for (lines, json, events) in [
+            (&["application/json, text/event-stream"][..], true, true),
+            (&["text/event-stream, application/json"], true, true),
+            (&["text/event-stream,application/json"], true, true),
+            (&["text/event-stream", "application/json"], true, true),
+            (&["application/json, text/event-stream", "application/json;q=0"], true, true),
+            (&["application/json, text/event-stream;q=0"], true, false),
+            (&["application/json"], true, false),
+            (&["*/*"], true, true),
+            (&["application/*;q=0.5"], true, false),
+            (&["APPLICATION/JSON"], true, false),
+            (&[], true, true),
+            (&["text/event-stream"], false, true),
+            (&["text/html"], false, false),
+            (&["application/json;q=0, */*"], false, true),
+            (&["*/*, application/json; q=0.000"], false, true),
+            (&["*/*;q=0, application/json"], true, false),
         ] {
-            assert_eq!(accepts_json(&headers(&ACCEPT, lines)), json, "{lines:?}");
+            let expected = Accepted { json, events };
+            assert_eq!(accepted(&headers(&ACCEPT, lines)), expected, "{lines:?}");
         }
     }
 }

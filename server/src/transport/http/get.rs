@@ -28,7 +28,7 @@ pub(super) fn respond(server: &HttpServer, headers: &HeaderMap, caller: Caller) 
         Ok(revision) => revision,
         Err(fault) => return responses::fault(&fault),
     };
-    if !content::accepts_events(headers) {
+    if !content::accepted(headers).events {
         return responses::refusal(
             StatusCode::NOT_ACCEPTABLE,
             "Accept must include text/event-stream",

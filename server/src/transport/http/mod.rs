@@ -43,7 +43,7 @@ pub use listener::{serve, serve_connection};
 
 use crate::{
     engine_pool::EnginePool,
-    limits::{Admission, ByteBudget},
+    limits::{Admission, UnsentReplies},
     metrics::Metrics,
     sessions::Sessions,
     shutdown::Shutdown,
@@ -89,7 +89,7 @@ pub struct HttpServer {
     /// Places for bodies that are not there with their heads.
     pub arrivals: Arrivals,
     /// Bytes of replies that are not written yet, over all connections.
-    pub unsent_replies: ByteBudget,
+    pub unsent_replies: UnsentReplies,
     /// What `/metrics` says.
     pub metrics: Arc<Metrics>,
     /// The process's end.

@@ -36,11 +36,26 @@ pub(super) fn check<'a>(
     {
         return Err(forbidden("this Origin is not allowed here"));
     }
+    if version == Version::HTTP_11 && uri.authority().is_none() && names_loopback(headers) {
+        return Ok(origin);
+    }
     let authority = authority(version, uri, headers)?;
     if !host_allowed(authority.host(), allowed_hosts) {
         return Err(forbidden("this Host is not allowed here: the operator may allow it"));
     }
     Ok(origin)
+}
+
+/// Whether Host is what nearly every client here sends, the loopback address or name with a port: that costs no parsing.
+fn names_loopback(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else {
+        return false;
+    };
+    let host = host.as_bytes();
+    let port = host.strip_prefix(b"127.0.0.1:").or_else(|| host.strip_prefix(b"localhost:"));
+    // Four digits are always a port, and a fifth one may be too much.
+    port.is_some_and(|port| (1..=4).contains(&port.len()) && port.iter().all(u8::is_ascii_digit))
 }
 
 /// The authority that was asked (RFC 9112 section 3.2, RFC 9113 section 8.3.1).

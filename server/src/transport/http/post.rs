@@ -1,7 +1,7 @@
 //! `POST /mcp`: one body in, one answer out.
 
-use hyper::{HeaderMap, Request, StatusCode, body::Incoming, header::HeaderValue};
-use tokio::time::{Instant, timeout_at};
+use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue};
+use tokio::time::Instant;
 
 use super::{
     HttpServer, body, content,
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     call_rates::Caller,
     error::Fault,
-    limits::ReservedBytes,
+    limits::UnsentReply,
     mcp::{Answer, Method, Step, protocol::Channel},
     metrics::{Finished, Transport},
     subscriptions::Listen,
@@ -35,24 +35,23 @@ pub(super) async fn respond(
             "Content-Encoding must be identity",
         );
     }
-    if !content::accepts_json(request.headers()) && !content::accepts_events(request.headers()) {
+    let accepted = content::accepted(request.headers());
+    if !accepted.json && !accepted.events {
         return not_acceptable();
     }
     let deadline = Instant::now() + server.config.request_timeout;
     let (head, incoming) = request.into_parts();
-    let arriving = body::arrive(incoming, &server.arrivals, &server.config);
-    let body = match timeout_at(deadline, arriving).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(unread)) => return unread.response(),
-        Err(_) => return body::Unread::TooSlow.response(),
+    let body = match body::arrive(incoming, &server.arrivals, &server.config, deadline).await {
+        Ok(body) => body,
+        Err(unread) => return unread.response(),
     };
-    let Some(admitted) = server.admission.admit() else {
+    let Some(admitted) = server.admission.admit(caller) else {
         return responses::fault(&Fault::overloaded());
     };
     let headers = &head.headers;
     let (session, subscription) = named_session(server, headers);
     let channel = Channel::Http { headers, session, subscription: subscription.as_ref(), caller };
-    let mut response = answer(server, headers, channel, &body.bytes, deadline).await;
+    let mut response = answer(server, accepted, channel, &body.bytes, deadline).await;
     // A stream of events has bounds of its own.
     if response.body().events.is_none() {
         response.body_mut().admitted = Some(admitted);
@@ -69,18 +68,18 @@ fn not_acceptable() -> HttpResponse {
 
 async fn answer(
     server: &HttpServer,
-    headers: &HeaderMap,
+    accepted: content::Accepted,
     channel: Channel<'_>,
     body: &[u8],
     deadline: Instant,
 ) -> HttpResponse {
     let started = Instant::now();
     let step = server.pool.mcp().receive(body, channel);
-    let accepted = match step {
-        Step::Listen(_) => content::accepts_events(headers),
-        Step::Answer(_) | Step::Work(_) => content::accepts_json(headers),
+    let acceptable = match step {
+        Step::Listen(_) => accepted.events,
+        Step::Answer(_) | Step::Work(_) => accepted.json,
     };
-    if !accepted {
+    if !acceptable {
         return not_acceptable();
     }
     let answer = match step {
@@ -91,7 +90,7 @@ async fn answer(
         },
         Step::Work(work) => server.pool.run(work, deadline).await,
     };
-    let (answer, reserved) = within_budget(server, answer);
+    let (answer, reserved) = within_budget(server, channel.caller(), answer);
     server.metrics.finished(&Finished {
         method: answer.method,
         transport: Transport::http,
@@ -134,12 +133,16 @@ fn listening(
 const SMALL_REPLY_BYTES: usize = 16 * 1024;
 
 /// Takes a large answer's bytes from the budget; without room for them, another answer.
-fn within_budget(server: &HttpServer, answer: Answer) -> (Answer, Option<ReservedBytes>) {
+fn within_budget(
+    server: &HttpServer,
+    caller: Caller,
+    answer: Answer,
+) -> (Answer, Option<UnsentReply>) {
     let bytes = answer.body.as_ref().map_or(0, Vec::capacity);
     if bytes <= SMALL_REPLY_BYTES {
         return (answer, None);
     }
-    match server.unsent_replies.try_reserve(bytes) {
+    match server.unsent_replies.try_reserve(caller, bytes) {
         Some(reserved) => (answer, Some(reserved)),
         None => {
             server.metrics.requests_shed.inc();

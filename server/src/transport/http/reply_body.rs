@@ -17,7 +17,7 @@ use super::{
     activity::RequestActivity,
     events::{Events, Next},
 };
-use crate::limits::{Admitted, ReservedBytes};
+use crate::limits::{Admitted, UnsentReply};
 
 /// A reply that is made and not yet on its way.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(super) struct Reply {
     /// Given back when the reply is written.
     pub(super) admitted: Option<Admitted>,
     /// Given back when the reply is written.
-    pub(super) reserved: Option<ReservedBytes>,
+    pub(super) reserved: Option<UnsentReply>,
     /// In place of the bytes.
     pub(super) events: Option<Events>,
 }
@@ -35,8 +35,8 @@ pub(super) struct Reply {
 pub(super) enum ReplyBody {
     /// Piece by piece.
     Whole { rest: Bytes, activity: Arc<RequestActivity> },
-    /// As it comes. It is no reply that its client must take within a time: what waits for it is bounded.
-    Events { events: Box<Events>, _activity: RequestActivity },
+    /// As it comes. Its client must take what there is within the time for any reply, and may wait for more.
+    Events { events: Box<Events>, activity: RequestActivity },
 }
 
 /// What is handed to the connection at a time: taking the next piece shows that the client reads.
@@ -46,7 +46,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 struct Owned {
     bytes: Vec<u8>,
     _admitted: Option<Admitted>,
-    _reserved: Option<ReservedBytes>,
+    _reserved: Option<UnsentReply>,
     _activity: Arc<RequestActivity>,
 }
 
@@ -62,7 +62,7 @@ impl Reply {
     /// Sends it: from now on the client has to take it.
     pub(super) fn into_body(self, activity: RequestActivity) -> ReplyBody {
         if let Some(events) = self.events {
-            return ReplyBody::Events { events: Box::new(events), _activity: activity };
+            return ReplyBody::Events { events: Box::new(events), activity };
         }
         let activity = Arc::new(activity);
         if self.bytes.is_empty() {
@@ -103,18 +103,23 @@ impl Body for ReplyBody {
                 let piece = rest.split_to(piece_bytes);
                 Poll::Ready(Some(Ok(Frame::data(piece))))
             }
-            ReplyBody::Events { events, .. } => events.poll_next(context).map(|next| {
-                let bytes = match next? {
-                    Next::Events(bytes, batch) => {
-                        if let Some(batch) = batch {
-                            events.delivered(&batch);
+            ReplyBody::Events { events, activity } => {
+                // Asked only when the stream has room: its client has taken what was there.
+                activity.caught_up();
+                events.poll_next(context).map(|next| {
+                    let bytes = match next? {
+                        Next::Events(bytes, batch) => {
+                            if let Some(batch) = batch {
+                                events.delivered(&batch);
+                            }
+                            bytes
                         }
-                        bytes
-                    }
-                    Next::Last(bytes) => bytes,
-                };
-                Some(Ok(Frame::data(bytes.into())))
-            }),
+                        Next::Last(bytes) => bytes,
+                    };
+                    activity.progressed();
+                    Some(Ok(Frame::data(bytes.into())))
+                })
+            }
         }
     }
 

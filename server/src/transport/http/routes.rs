@@ -76,7 +76,8 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
         None if settled && behind > 0 => {
             format!("ready, but the completion of {behind} spaces is still being made\n").into()
         }
-        None if settled => full_text_said(full_text_progress(server)),
+        None if settled => full_text_behind(full_text_progress(server))
+            .unwrap_or_else(|| ready_said(server.metrics.source_folders_polled.get())),
         None => "ready (indexing)\n".into(),
         Some(Ok(since)) => {
             format!("ready, but the store refuses writes since {since:.0}: the log says why\n")
@@ -87,21 +88,29 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
     probe(method, StatusCode::OK, text)
 }
 
-/// How far the full-text index is: searching answers from what it has.
-fn full_text_said(progress: Option<FullTextProgress>) -> Bytes {
-    let Some(FullTextProgress { rebuilding, failure, .. }) = progress else {
-        return "ready\n".into();
-    };
-    match (rebuilding, failure) {
-        (_, Some(failure)) => {
-            format!("ready, but the full-text index stands still: {failure}\n").into()
-        }
+/// Ready, with the folders whose changes are seen late.
+fn ready_said(folders_polled: i64) -> Bytes {
+    match folders_polled {
+        0 => "ready\n".into(),
+        polled => format!(
+            "ready ({polled} folders are compared every so often, for changes in them are not reported)\n"
+        )
+        .into(),
+    }
+}
+
+/// How far the full-text index is, as long as it is behind: searching answers from what it has.
+fn full_text_behind(progress: Option<FullTextProgress>) -> Option<Bytes> {
+    let FullTextProgress { rebuilding, failure, .. } = progress?;
+    let said = match (rebuilding, failure) {
+        (_, Some(failure)) => format!("ready, but the full-text index stands still: {failure}\n"),
         (Some(share), None) => {
             let share = (share * 100.0).floor();
-            format!("ready, but the full-text index is still being made: {share:.0} %\n").into()
+            format!("ready, but the full-text index is still being made: {share:.0} %\n")
         }
-        (None, None) => "ready\n".into(),
-    }
+        (None, None) => return None,
+    };
+    Some(said.into())
 }
 
 /// Asks how far the full-text index is, for the metrics as well.

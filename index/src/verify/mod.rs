@@ -1,15 +1,19 @@
 //! `pressmark verify`: every derived key against the truth, in both directions, over one snapshot.
 
+mod beside;
+mod indexes;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use beside::Beside;
 
 use crate::change_log::Entry;
 use crate::completion;
 use crate::contents_fragment::descriptor::Descriptor;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
-use crate::error::{ErrorKind, Result};
-use crate::full_text;
+use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::content_hash;
 use crate::resource_uri;
 use crate::shared::Shared;
@@ -75,6 +79,23 @@ struct Check<'a> {
     unreadable: bool,
 }
 
+/// What is derived from every resource, walked beside the resources.
+struct Derived<'v> {
+    descriptors: Beside<'v>,
+    list: Beside<'v>,
+    tombstones: Beside<'v>,
+}
+
+impl<'v> Derived<'v> {
+    fn of(view: &'v View<'_>) -> Result<Derived<'v>> {
+        Ok(Derived {
+            descriptors: Beside::new(view, Cf::Descriptors)?,
+            list: Beside::new(view, Cf::List)?,
+            tombstones: Beside::new(view, Cf::Tombstones)?,
+        })
+    }
+}
+
 pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<VerifyReport> {
     let store = shared.store();
     let mut check = Check {
@@ -88,42 +109,62 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
         sourced: 0,
         unreadable: false,
     };
-    let result = check.resources(progress);
-    check.report.caught("contents", result)?;
-    type Step<'a> = fn(&mut Check<'a>) -> Result<()>;
-    let steps: [(&str, Step<'_>); 10] = [
-        ("descriptors", Check::descriptors),
-        ("list", Check::lists),
-        ("chunks", Check::chunks),
-        ("aliases", Check::aliases),
-        ("sources", Check::sources),
-        ("tombstones", Check::tombstones),
-        ("change log", Check::changes),
-        ("counters", Check::counters),
-        ("completion", Check::completion),
-        ("full text", Check::full_text),
-    ];
-    for (place, step) in steps {
-        let result = step(&mut check);
-        check.report.caught(place, result)?;
-    }
+    // Completion is checked beside the rest: it reads the list, not the contents.
+    let completion = std::thread::scope(|scope| {
+        let completion = scope.spawn(|| {
+            let mut faults = Vec::new();
+            completion::check(shared, &mut |fault| faults.push(fault))
+                .map(|compared| (compared, faults))
+        });
+        check.store(progress)?;
+        completion.join().map_err(|_| {
+            Error::new(ErrorKind::Corrupt, "completion", "its check panicked: the log says where")
+        })
+    })?;
+    check.completion(completion)?;
+    let result = check.full_text();
+    check.report.caught("full text", result)?;
     progress(check.report.resources);
     Ok(check.report)
 }
 
 impl Check<'_> {
+    /// Everything but completion.
+    fn store(&mut self, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let result = self.resources(progress);
+        self.report.caught("contents", result)?;
+        type Step<'a> = fn(&mut Check<'a>) -> Result<()>;
+        let steps: [(&str, Step<'_>); 8] = [
+            ("descriptors", Check::descriptors),
+            ("list", Check::lists),
+            ("chunks", Check::chunks),
+            ("aliases", Check::aliases),
+            ("sources", Check::sources),
+            ("tombstones", Check::tombstones),
+            ("change log", Check::changes),
+            ("counters", Check::counters),
+        ];
+        for (place, step) in steps {
+            let result = step(self);
+            self.report.caught(place, result)?;
+        }
+        Ok(())
+    }
+
     /// From the truth to what follows from it.
     fn resources(&mut self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let view = Rc::clone(&self.view);
-        let mut scan = view.scan(Cf::Contents, b"", b"")?;
+        let mut scan = view.pass(Cf::Contents, b"", b"")?;
+        let mut derived = Derived::of(&view)?;
         let mut last = Vec::new();
         loop {
             match scan.item() {
                 Ok(None) => return Ok(()),
                 Ok(Some((found, value))) => {
                     let uri = String::from_utf8_lossy(found).into_owned();
-                    last = found.to_vec();
-                    let result = self.resource(&uri, value);
+                    last.clear();
+                    last.extend_from_slice(found);
+                    let result = self.resource(&uri, value, &mut derived);
                     self.unreadable |= result.is_err();
                     self.report.caught(&uri, result)?;
                 }
@@ -168,7 +209,7 @@ impl Check<'_> {
         Ok(None)
     }
 
-    fn resource(&mut self, uri: &str, value: &[u8]) -> Result<()> {
+    fn resource(&mut self, uri: &str, value: &[u8], derived: &mut Derived<'_>) -> Result<()> {
         let mut reader = Reader::new(value, "contents value");
         let head = Head::read(&mut reader)?;
         let parts_value = value.get(value.len() - reader.left()..).unwrap_or_default();
@@ -176,43 +217,47 @@ impl Check<'_> {
             self.report.fault(format!("{uri}: the key is not a normalised URI"));
         }
         let chunks = self.parts(uri, &head, &mut reader)?;
-        let acl = self.shared.acls.groups(head.acl)?;
-        match self.view.get(Cf::Descriptors, uri.as_bytes())? {
+        match derived.descriptors.value(uri.as_bytes())? {
             None => self.report.fault(format!("{uri}: no descriptor")),
-            Some(descriptor) => {
-                let stored = Descriptor::from_stored(descriptor.to_vec())?;
-                if stored.visibility()? != (head.space, head.acl) {
-                    self.report.fault(format!("{uri}: the descriptor has another space or ACL"));
-                }
-                let chunks = chunks.iter().map(Vec::as_slice);
-                let hash = content_hash(
-                    &descriptor,
-                    parts_value,
-                    chunks,
-                    acl.as_deref(),
-                    head.order.pinned,
-                )?;
-                if hash != head.hash {
-                    self.report.fault(format!("{uri}: the content hash is another one"));
-                }
-            }
+            Some(stored) => self.descriptor_of(uri, &head, stored, (parts_value, &chunks))?,
         }
         let list_key = key::list(head.space, head.order, uri);
-        match self.view.get(Cf::List, &list_key)? {
+        match derived.list.value(&list_key)? {
             None => self.report.fault(format!("{uri}: not in the list")),
-            Some(value) if decode_list_acl(&value)? != head.acl => {
+            Some(value) if decode_list_acl(value)? != head.acl => {
                 self.report.fault(format!("{uri}: the list has another ACL"));
             }
             Some(_) => self.listed += 1,
         }
         self.alias_of(uri)?;
         self.source_of(uri, &head)?;
-        if self.view.has(Cf::Tombstones, uri.as_bytes())? {
+        if derived.tombstones.value(uri.as_bytes())?.is_some() {
             self.report.fault(format!("{uri}: stands there and has a tombstone"));
         }
         let counts = self.counted.entry(head.space).or_default();
         counts.resources += 1;
         counts.restricted += u64::from(head.acl != AclId::NONE);
+        Ok(())
+    }
+
+    fn descriptor_of(
+        &mut self,
+        uri: &str,
+        head: &Head,
+        stored: &[u8],
+        (parts_value, chunks): (&[u8], &[Vec<u8>]),
+    ) -> Result<()> {
+        let descriptor = Descriptor::from_stored(stored.to_vec())?;
+        if descriptor.visibility()? != (head.space, head.acl) {
+            self.report.fault(format!("{uri}: the descriptor has another space or ACL"));
+        }
+        let acl = self.shared.acls.groups(head.acl)?;
+        let chunks = chunks.iter().map(Vec::as_slice);
+        let hash =
+            content_hash(&descriptor, parts_value, chunks, acl.as_deref(), head.order.pinned)?;
+        if hash != head.hash {
+            self.report.fault(format!("{uri}: the content hash is another one"));
+        }
         Ok(())
     }
 
@@ -301,7 +346,7 @@ impl Check<'_> {
 
     fn chunks(&mut self) -> Result<()> {
         let view = Rc::clone(&self.view);
-        let mut scan = view.scan(Cf::Chunks, b"", b"")?;
+        let mut scan = view.pass(Cf::Chunks, b"", b"")?;
         let mut count = 0;
         while let Some((chunk_key, _)) = scan.item()? {
             let (uri, _) = key::decode_chunk(chunk_key)?;
@@ -322,7 +367,7 @@ impl Check<'_> {
     }
 
     fn aliases(&mut self) -> Result<()> {
-        let mut scan = self.view.scan(Cf::Aliases, b"", b"")?;
+        let mut scan = self.view.pass(Cf::Aliases, b"", b"")?;
         let mut count = 0_u64;
         while let Some((_, value)) = scan.item()? {
             count += u64::try_from(decode_alias(value)?.len()).unwrap_or(u64::MAX);
@@ -334,7 +379,7 @@ impl Check<'_> {
     }
 
     fn count(&self, cf: Cf) -> Result<u64> {
-        let mut scan = self.view.scan(cf, b"", b"")?;
+        let mut scan = self.view.pass(cf, b"", b"")?;
         let mut count = 0;
         while scan.item()?.is_some() {
             count += 1;
@@ -353,7 +398,7 @@ impl Check<'_> {
     fn tombstones(&mut self) -> Result<()> {
         let newest = self.newest()?;
         let mut faults = Vec::new();
-        let mut scan = self.view.scan(Cf::Tombstones, b"", b"")?;
+        let mut scan = self.view.pass(Cf::Tombstones, b"", b"")?;
         while let Some((uri, value)) = scan.item()? {
             if Tombstone::decode(value)?.sequence > newest {
                 faults.push(format!(
@@ -374,7 +419,7 @@ impl Check<'_> {
         let mut faults = Vec::new();
         let mut expected = None;
         let view = Rc::clone(&self.view);
-        let mut scan = view.scan(Cf::Changes, b"", b"")?;
+        let mut scan = view.pass(Cf::Changes, b"", b"")?;
         while let Some((change_key, value)) = scan.item()? {
             let sequence = key::decode_sequence(change_key)?;
             if expected.is_some_and(|expected| expected != sequence) {
@@ -392,30 +437,6 @@ impl Check<'_> {
             faults.push(format!("change log: it ends at {}, the store is at {newest}", end - 1));
         }
         faults.into_iter().for_each(|fault| self.report.fault(fault));
-        Ok(())
-    }
-
-    /// The completion indexes are those that the resources make.
-    fn completion(&mut self) -> Result<()> {
-        if self.unreadable {
-            return Ok(());
-        }
-        let mut faults = Vec::new();
-        let compared = completion::check(self.shared, &mut |fault| faults.push(fault))?;
-        self.report.derived_keys += compared;
-        faults.into_iter().for_each(|fault| self.report.fault(format!("completion: {fault}")));
-        Ok(())
-    }
-
-    /// The full-text index holds every resource in the version that the store has, and nothing else.
-    fn full_text(&mut self) -> Result<()> {
-        if self.unreadable {
-            return Ok(());
-        }
-        let mut faults = Vec::new();
-        let compared = full_text::check(self.shared, &mut |fault| faults.push(fault))?;
-        self.report.derived_keys += compared;
-        faults.into_iter().for_each(|fault| self.report.fault(format!("full text: {fault}")));
         Ok(())
     }
 
