@@ -165,7 +165,8 @@ impl Extractor {
             }
         };
         let Document { title, language, text } = read(Archive::open(bytes)?, TEXT_BYTES_MAX);
-        Ok(Extracted { title, text: Cow::Owned(text), language, is_code: false })
+        let text = Cow::Owned(titled(title.as_deref(), text));
+        Ok(Extracted { title, text, language, is_code: false })
     }
 
     fn of_pdf(&self, bytes: &[u8]) -> Result<Extracted<'static>, ExtractFault> {
@@ -178,12 +179,22 @@ impl Extractor {
             words.line();
             words.push(line);
         });
+        let title = Some(title).filter(|title| !title.is_empty());
         Ok(Extracted {
-            title: Some(title.to_owned()).filter(|title| !title.is_empty()),
-            text: Cow::Owned(words.finish()),
+            title: title.map(str::to_owned),
+            text: Cow::Owned(titled(title, words.finish())),
             language: None,
             is_code: false,
         })
+    }
+}
+
+/// The text with its title on top, unless it begins with it: the record of a file has the file's name as its title, and
+/// that goes before.
+fn titled(title: Option<&str>, text: String) -> String {
+    match title {
+        Some(title) if !text.starts_with(title) => format!("{title}\n{text}"),
+        _ => text,
     }
 }
 

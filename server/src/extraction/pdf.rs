@@ -40,12 +40,9 @@ pub(crate) fn run() -> io::Result<()> {
 
 fn bound_process() -> io::Result<()> {
     let seconds = TIMEOUT.as_secs();
-    for (resource, most) in [
-        (Resource::Data, MEMORY_BYTES_MAX),
-        (Resource::Cpu, seconds),
-        (Resource::Core, 0),
-        (Resource::Fsize, 0),
-    ] {
+    for (resource, most) in
+        [(Resource::Data, MEMORY_BYTES_MAX), (Resource::Cpu, seconds), (Resource::Core, 0)]
+    {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
     Ok(())

@@ -60,7 +60,7 @@ fn pages_are_read_in_order() {
     let found = read(&pages(&["Search finds words", "on every page"])).unwrap();
     assert_eq!(
         found,
-        (Some("The title".to_owned()), "Search finds words\non every page".to_owned())
+        (Some("The title".to_owned()), "The title\nSearch finds words\non every page".to_owned())
     );
 }
 
@@ -83,7 +83,7 @@ fn hostile_files_cost_their_own_text_only() {
     }
     // What can be read of a file with a broken page is read.
     let text = String::from_utf8(whole).unwrap().replacen("(broken) Tj", "[[[[(br) T*", 1);
-    assert!(read(text.as_bytes()).unwrap().1.starts_with("kept"));
+    assert!(read(text.as_bytes()).unwrap().1.starts_with("The title\nkept"));
 }
 
 #[test]
