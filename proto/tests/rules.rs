@@ -1,5 +1,6 @@
 //! The rules that buf checks in its STANDARD and FILE categories, held here so that no other program is needed: names,
 //! comments, and that what clients were built against stays.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ const PACKAGE: &str = "pressmark.admin.v1";
 const KEPT: &str = "tests/kept.txt";
 
 fn files() -> Vec<FileDescriptorProto> {
-    let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).expect("descriptors decode");
+    let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
     set.file.into_iter().filter(|file| file.package() == PACKAGE).collect()
 }
 
@@ -44,7 +45,7 @@ fn what_clients_depend_on_stays() {
     if std::env::var_os("PRESSMARK_PROTO_KEEP").is_some() {
         let mut text = now.iter().cloned().collect::<Vec<_>>().join("\n");
         text.push('\n');
-        std::fs::write(KEPT, text).expect("the list can be written");
+        std::fs::write(KEPT, text).unwrap();
         return;
     }
     let new: Vec<&String> = now.difference(&kept).collect();
@@ -175,12 +176,12 @@ fn undocumented(file: &FileDescriptorProto) -> Vec<String> {
     };
     let mut faults = Vec::new();
     let mut check = |kind: i32, at: usize, name: &str, members: Vec<&str>| {
-        let at = i32::try_from(at).expect("few");
+        let at = i32::try_from(at).unwrap();
         if !is_documented(&[kind, at]) {
             faults.push(format!("{}: {name} has no comment", file.name()));
         }
         for (index, member) in members.into_iter().enumerate() {
-            if !is_documented(&[kind, at, tag::MEMBER, i32::try_from(index).expect("few")]) {
+            if !is_documented(&[kind, at, tag::MEMBER, i32::try_from(index).unwrap()]) {
                 faults.push(format!("{}: {name}.{member} has no comment", file.name()));
             }
         }

@@ -42,7 +42,7 @@ impl IngestService for Plane {
             .map(move |batch| encoder.clone().encode(batch))
             .buffered(ENCODING_MAX)
             // In the order of the stream, one after the other.
-            .then(move |encoded| writer.clone().begin(encoded))
+            .map(move |encoded| writer.clone().begin(encoded))
             .map(Begun::wait)
             .buffered(WRITING_MAX);
         // The first fault ends the stream: what comes after it was not acknowledged.
@@ -103,7 +103,7 @@ impl Plane {
         encoded.map_err(|error: Error| status::of(&error))
     }
 
-    async fn begin(self, encoded: Result<Encoded, Status>) -> Result<Begun, Status> {
+    fn begin(self, encoded: Result<Encoded, Status>) -> Result<Begun, Status> {
         let Encoded { batch_id, refused, places, commit } = encoded?;
         // Waits only when a thousand commits wait, which the threads of this plane cannot reach.
         let pending = self.engine.begin(commit).map_err(|error| status::of(&error))?;

@@ -150,11 +150,10 @@ async fn an_acknowledgement_comes_while_the_stream_goes_on() {
 async fn batches_of_one_stream_keep_their_order() {
     let plane = Plane::start().await;
     // Large ones take longer to encode than the small ones behind them.
-    let body = |round: usize| if round % 3 == 0 { "x".repeat(1 << 20) } else { String::new() };
+    let body =
+        |round: u64| if round.is_multiple_of(3) { "x".repeat(1 << 20) } else { String::new() };
     let batches = (0..30)
-        .map(|round| {
-            batch(round, vec![put(text("a", &format!("{round} {}", body(round as usize))))])
-        })
+        .map(|round| batch(round, vec![put(text("a", &format!("{round} {}", body(round))))]))
         .collect();
     let answers = plane.send(batches).await;
     let ids: Vec<u64> = answers.iter().map(|answer| answer.batch_id).collect();

@@ -27,7 +27,6 @@ use tonic::transport::Channel;
 /// A plane in front of a new store with one space, `docs`.
 struct Plane {
     folder: tempfile::TempDir,
-    engine: Arc<Engine>,
     shutdown: Shutdown,
     channel: Channel,
 }
@@ -51,10 +50,10 @@ impl Plane {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = Shutdown::new();
-        let plane = admin::serve(listener, Arc::clone(&engine), shutdown.clone());
+        let plane = admin::serve(listener, engine, shutdown.clone());
         tokio::spawn(async move { plane.await.unwrap() });
         let channel = Channel::from_shared(address).unwrap().connect().await.unwrap();
-        let plane = Plane { folder, engine, shutdown, channel };
+        let plane = Plane { folder, shutdown, channel };
         let space = v1::Space {
             name: "docs".into(),
             uri_template: "docs://h/{+path}".into(),
