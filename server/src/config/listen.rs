@@ -21,14 +21,16 @@ impl AdminListen {
     pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7412);
 }
 
-/// An address of loopback with a port, or `off`.
+/// An address of loopback with a port, `auto` or `off`.
 ///
 /// # Errors
 ///
 /// The reason, with the way out.
 pub fn parse_admin_listen(text: &str) -> Result<AdminListen, String> {
-    if text == "off" {
-        return Ok(AdminListen::Off);
+    match text {
+        "auto" => return Ok(AdminListen::Default),
+        "off" => return Ok(AdminListen::Off),
+        _ => {}
     }
     let address = parse_address(text)?;
     check_admin_listen(address).map(|()| AdminListen::At(address))

@@ -64,7 +64,7 @@ pub struct RawConfig {
 pub struct RawServer {
     /// Address and port of the MCP endpoint. Default: `"127.0.0.1:7411"`.
     pub listen: Option<Spanned<String>>,
-    /// Address and port of the admin plane, or `"off"`; loopback only. Default: `"127.0.0.1:7412"`.
+    /// Address and port of the admin plane, on loopback; `"off"`, or `"auto"`: 127.0.0.1:7412, unless that is taken. Default: `"auto"`.
     pub admin_listen: Option<Spanned<String>>,
     /// Names, each with or without a port, that `Host` and `Origin` may have; loopback names are always in.
     /// Default: `[]`.
