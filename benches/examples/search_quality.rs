@@ -1,13 +1,13 @@
 //! Answers the queries of a judged set, for `loadtest/search/score.py` to judge.
 //!
 //! ```text
-//! cargo run --release --package pressmark-benches --example search_quality -- SET pressmark|tantivy
+//! cargo run --release --package pressmark-benches --example search_quality -- SET pressmark|tantivy HITS
 //! ```
 //!
 //! `SET` is a folder with `documents.ndjson` and `queries.tsv`. `pressmark` loads the documents into the store `SET/store`
 //! if there is none, and answers through [`Engine::search`] (`SET/pressmark.run`). `tantivy` is that library as it comes: its
 //! default tokenizer over title and text, its query parser with any of the words wanted (`SET/tantivy-any.run`) and with all
-//! (`SET/tantivy-all.run`).
+//! (`SET/tantivy-all.run`). `HITS` are the answers to a query that are judged, by pages of ten.
 //!
 //! [`Engine::search`]: pressmark_index::engine::Engine::search
 
@@ -27,17 +27,16 @@ use tantivy::{Index, TantivyDocument};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Answers to a query that are judged.
-const HITS: usize = 100;
 const TANTIVY_BYTES: usize = 512 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let mut next = |what: &str| arguments.next().ok_or_else(|| format!("{what} is missing"));
     let (set, engine) = (PathBuf::from(next("SET")?), next("ENGINE")?);
+    let hits = next("HITS")?.parse()?;
     match engine.as_str() {
-        "pressmark" => pressmark(&set),
-        "tantivy" => raw_tantivy(&set),
+        "pressmark" => pressmark(&set, hits),
+        "tantivy" => raw_tantivy(&set, hits),
         other => Err(format!("`{other}` is no engine: write pressmark or tantivy").into()),
     }
 }
@@ -62,7 +61,7 @@ fn run(
     Ok(lines.flush()?)
 }
 
-fn pressmark(set: &Path) -> Result<(), Box<dyn Error>> {
+fn pressmark(set: &Path, hits: usize) -> Result<(), Box<dyn Error>> {
     let store = set.join("store");
     let is_loaded = store.exists();
     let engine = search::open(&store, true)?;
@@ -74,7 +73,7 @@ fn pressmark(set: &Path) -> Result<(), Box<dyn Error>> {
     run(set, "pressmark.run", |query| {
         let mut ids = Vec::new();
         let mut cursor: Option<String> = None;
-        while ids.len() < HITS {
+        while ids.len() < hits {
             let page = engine.search(&SearchRequest {
                 cursor: cursor.as_deref(),
                 snippet_bytes: 0,
@@ -88,7 +87,7 @@ fn pressmark(set: &Path) -> Result<(), Box<dyn Error>> {
     })
 }
 
-fn raw_tantivy(set: &Path) -> Result<(), Box<dyn Error>> {
+fn raw_tantivy(set: &Path, hits: usize) -> Result<(), Box<dyn Error>> {
     let mut schema = Schema::builder();
     let id = schema.add_text_field("id", STRING | STORED);
     let title = schema.add_text_field("title", TEXT);
@@ -111,7 +110,7 @@ fn raw_tantivy(set: &Path) -> Result<(), Box<dyn Error>> {
     for (parser, name) in [(any, "tantivy-any.run"), (all, "tantivy-all.run")] {
         run(set, name, |query| {
             let (query, _faults) = parser.parse_query_lenient(query);
-            let found = searcher.search(&query, &TopDocs::with_limit(HITS).order_by_score())?;
+            let found = searcher.search(&query, &TopDocs::with_limit(hits).order_by_score())?;
             let ids = found.into_iter().map(|(_, address)| {
                 let stored: TantivyDocument = searcher.doc(address)?;
                 let id = stored.get_first(id).and_then(|value| value.as_str());

@@ -348,8 +348,13 @@ fn hostile(set: &Path) -> Result<(), Box<dyn Error>> {
         let request =
             SearchRequest { time_max: HOSTILE_TIME_MAX, ..search::request(&query, &access) };
         let page = engine.search(&request).map_err(|error| format!("{query:?}: {error}"))?;
+        let took = began.elapsed();
+        if took > HOSTILE_TIME_MAX + HOSTILE_TIME_MAX / 10 {
+            let begin: String = query.chars().take(200).collect();
+            writeln!(io::stdout(), "{took:.0?} for {} bytes that begin {begin:?}", query.len())?;
+        }
         cut += usize::from(!page.total_is_exact);
-        times.push(began.elapsed());
+        times.push(took);
     }
     let [p50, p99, longest] = [50, 99, 100].map(|percent| percentile(&mut times, percent) / 1e3);
     Ok(writeln!(

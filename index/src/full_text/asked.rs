@@ -5,7 +5,7 @@ use super::query::{Clause, Field, Form, Matcher, Occur, Query, Value, Word as Pa
 use super::schema::Place;
 
 /// How much a stem counts beside the word itself.
-const STEM_WEIGHT: f32 = 0.8;
+const STEM_WEIGHT: f32 = 0.7;
 /// How much parts of a word count, or the words of a compound.
 const RUN_WEIGHT: f32 = 0.9;
 /// Words that are looked for one by one.

@@ -13,7 +13,7 @@ use super::schema::{Fields, Place};
 use crate::error::{Error, Result};
 
 /// How much a place counts, in the order of [`Place::ALL`].
-const PLACE_BOOSTS: [f32; 3] = [1.5, 1.0, 1.0];
+const PLACE_BOOSTS: [f32; 3] = [1.2, 0.5, 1.0];
 /// Runs of more tokens are looked for by their first ones.
 const RUN_TOKENS_MAX: usize = 64;
 
