@@ -153,6 +153,14 @@ fn session(
     }
 }
 
+/// Whether the store holds anything: the log alone tells all of a store that begins empty.
+fn has_resources(shared: &Shared) -> Result<bool> {
+    let store = shared.store();
+    let view = store.view();
+    let mut scan = view.scan(Cf::Contents, b"", b"")?;
+    Ok(scan.item()?.is_some())
+}
+
 /// The open index with what was fed to it.
 pub(super) struct Session<'s> {
     pub(super) shared: &'s Shared,
@@ -188,11 +196,15 @@ impl<'s> Session<'s> {
         })?;
         let writer = commit::writer(&opened.index, &full_text.options)?;
         let reader = Arc::new(opened.reader);
-        let payload = opened.payload.unwrap_or(Payload {
-            through: shared.log_range().newest,
-            is_complete: false,
-            versions: versions.clone(),
-        });
+        let payload = match opened.payload {
+            Some(payload) => payload,
+            None => Payload {
+                through: shared.log_range().newest,
+                // After the line above: what comes in between is in the log too.
+                is_complete: !has_resources(shared)?,
+                versions: versions.clone(),
+            },
+        };
         let mut session = Session {
             shared,
             full_text,
