@@ -23,3 +23,4 @@ mod lane;
 pub mod pipeline;
 pub mod progress;
 pub mod refusals;
+mod unique_names;

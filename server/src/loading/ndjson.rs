@@ -3,14 +3,13 @@
 //! The fields are those of the `Resource` of the schema plus the contents, the place (`uri`, or
 //! `space` and `variables`), `pinned` and `acl`. A record that is wrong is refused with its field and reason.
 
-use std::collections::BTreeMap;
-
 use pressmark_index::resource::{Address, Annotations, Binding, Body, Part, Resource, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::fields::{self, RecordError, wrong};
 use super::json_fields;
+use super::unique_names::UniqueNames;
 
 /// A record as it is written.
 #[derive(Deserialize)]
@@ -18,7 +17,7 @@ use super::json_fields;
 struct RawRecord<'a> {
     uri: Option<String>,
     space: Option<String>,
-    variables: Option<BTreeMap<String, RawVariable>>,
+    variables: Option<UniqueNames<RawVariable>>,
     name: Option<String>,
     title: Option<String>,
     description: Option<String>,
@@ -40,11 +39,11 @@ struct RawRecord<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a variable is a string, a list of strings, or an object of strings")]
+#[serde(untagged, expecting = "a variable is a string, a list of strings, or an object of strings whose names differ")]
 enum RawVariable {
     String(String),
     List(Vec<String>),
-    Map(BTreeMap<String, String>),
+    Map(UniqueNames<String>),
 }
 
 #[derive(Deserialize)]
@@ -90,7 +89,7 @@ pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> 
     }
     let address = match (raw.uri, raw.variables) {
         (Some(uri), None) => Address::Uri(uri),
-        (None, Some(variables)) => Address::Variables(variables.into_iter().map(binding).collect()),
+        (None, Some(variables)) => Address::Variables(variables.0.into_iter().map(binding).collect()),
         (Some(_), Some(_)) => {
             return wrong("variables", "a record has `uri` or `variables`, not both");
         }
@@ -137,7 +136,7 @@ fn binding((name, value): (String, RawVariable)) -> Binding {
     let value = match value {
         RawVariable::String(text) => Value::String(text),
         RawVariable::List(items) => Value::List(items),
-        RawVariable::Map(pairs) => Value::Map(pairs.into_iter().collect()),
+        RawVariable::Map(pairs) => Value::Map(pairs.0.into_iter().collect()),
     };
     Binding { name, value }
 }
@@ -217,7 +216,7 @@ mod tests {
         check(
             r#"{"uri":"a://b","text":"","variables":{"a":1}}"#,
             &expect![
-                "not a resource record: a variable is a string, a list of strings, or an object of strings (column 44)"
+                "not a resource record: a variable is a string, a list of strings, or an object of strings whose names differ (column 44)"
             ],
         );
         check(
@@ -229,6 +228,16 @@ mod tests {
         check(
             r#"{"uri":"a://b","uri":"a://c","text":""}"#,
             &expect!["not a resource record: duplicate field `uri` (column 20)"],
+        );
+        check(
+            r#"{"variables":{"a":"x","a":"y"},"text":""}"#,
+            &expect!["not a resource record: `a` stands twice (column 25)"],
+        );
+        check(
+            r#"{"variables":{"a":{"k":"x","k":"y"}},"text":""}"#,
+            &expect![
+                "not a resource record: a variable is a string, a list of strings, or an object of strings whose names differ (column 35)"
+            ],
         );
         check(
             r#"{"text":""}"#,

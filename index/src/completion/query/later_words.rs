@@ -17,10 +17,16 @@ use crate::error::Result;
 
 /// Words of which the values are looked for among those that go with chosen ones.
 const GROUP_WORDS_MAX: usize = 16_000;
+/// Words whose values are first held against marks of those that go with chosen ones, which costs a hundredth.
+const MARKED_WORDS_MAX: usize = 512 * 1_024;
+/// Values that are marked.
+const MARKED_VALUES_MAX: usize = 128 * 1_024;
 /// Values that go with chosen ones whose texts are looked at for words.
 const GROUP_VALUES_MAX: usize = 8_000;
 /// Looking at a text for words costs about as much as looking for so many words' values.
 const WORDS_PER_TEXT: usize = 4;
+/// The same, where values are marked.
+const MARKED_WORDS_PER_TEXT: usize = 128;
 /// Words that are looked at to find some values that go with chosen ones, where there are too many to count.
 const GROUP_LOOKS_MAX: usize = 1_000;
 
@@ -53,8 +59,9 @@ pub(super) fn later_words<'a>(
         Within::Everything => some(question, within, streams(&layers), usize::MAX),
         Within::Group(groups) => {
             let values: usize = groups.layers.iter().map(|(_, _, entries)| entries.len()).sum();
-            if word_count <= GROUP_WORDS_MAX && word_count <= values.saturating_mul(WORDS_PER_TEXT)
-            {
+            let in_oldest = layers.first().map_or(0, |layer| layer.words.len());
+            let cost = WordsCost { in_oldest, above: word_count - in_oldest, values };
+            if cost.is_bounded() {
                 of_group_by_words(question, within, groups, &layers).map(all)
             } else if values <= GROUP_VALUES_MAX {
                 of_group_by_texts(question, groups).map(all)
@@ -77,13 +84,76 @@ struct WordsOfLayer<'a> {
 impl WordsOfLayer<'_> {
     /// The ranks of their values, rising, each once.
     fn ranks(&self) -> Vec<u32> {
+        self.ranks_where(|_| true)
+    }
+
+    /// The same without those that are surely not wanted.
+    fn ranks_where(&self, may_be_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let ranks = self.words.clone().map(|at| self.dictionary.suffixes.at(at).rank);
         let is_later =
             |rank: &u32| usize::try_from(*rank).is_ok_and(|rank| !self.beginning.contains(&rank));
-        let mut ranks: Vec<u32> = ranks.filter(is_later).collect();
+        let mut ranks: Vec<u32> =
+            ranks.filter(|rank| may_be_wanted(*rank)).filter(is_later).collect();
         ranks.sort_unstable();
         ranks.dedup();
         ranks
+    }
+}
+
+/// How much there is to look at when words lead to values that go with chosen ones.
+struct WordsCost {
+    /// Words in the oldest layer, which has nearly all; a value that is not in its list is in none of its pairs.
+    in_oldest: usize,
+    /// Words in the layers above.
+    above: usize,
+    /// Values that go with the chosen ones.
+    values: usize,
+}
+
+impl WordsCost {
+    fn is_bounded(&self) -> bool {
+        let all = self.in_oldest + self.above;
+        let is_few = all <= GROUP_WORDS_MAX && all <= self.values.saturating_mul(WORDS_PER_TEXT);
+        is_few
+            || (self.above <= GROUP_WORDS_MAX
+                && self.in_oldest <= MARKED_WORDS_MAX
+                && self.values <= MARKED_VALUES_MAX
+                && all <= self.values.saturating_mul(MARKED_WORDS_PER_TEXT))
+    }
+}
+
+/// Marks of ranks: what is not marked is not among them, what is marked mostly is.
+struct Marks {
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+impl Marks {
+    /// So many bits for each rank: one in sixteen of the others is marked by chance.
+    const BITS_PER_RANK: usize = 16;
+
+    fn of(ranks: impl ExactSizeIterator<Item = u32>) -> Marks {
+        let bits = ranks.len().saturating_mul(Self::BITS_PER_RANK).next_power_of_two();
+        let bits = bits.clamp(64, 1 << 31);
+        let mut marks = Marks { bits: vec![0; bits / 64], shift: 32 - bits.trailing_zeros() };
+        for rank in ranks {
+            let (word, bit) = marks.place(rank);
+            if let Some(word) = marks.bits.get_mut(word) {
+                *word |= bit;
+            }
+        }
+        marks
+    }
+
+    fn has(&self, rank: u32) -> bool {
+        let (word, bit) = self.place(rank);
+        self.bits.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    /// Neighbours go far from each other (multiplicative hashing; Knuth, The Art of Computer Programming 3, 6.4).
+    fn place(&self, rank: u32) -> (usize, u64) {
+        let place = rank.wrapping_mul(0x9E37_79B1) >> self.shift;
+        (usize::try_from(place / 64).unwrap_or(usize::MAX), 1 << (place % 64))
     }
 }
 
@@ -120,6 +190,10 @@ fn of_all<'a>(
     Ok(all(values))
 }
 
+fn to_u32(rank: usize) -> u32 {
+    u32::try_from(rank).unwrap_or(u32::MAX)
+}
+
 /// The values of the words, each looked for among those that go with the chosen ones.
 fn of_group_by_words<'a>(
     question: &Question<'a>,
@@ -131,7 +205,14 @@ fn of_group_by_words<'a>(
     for (layer, (words, (segment, list, entries))) in layers.iter().zip(&groups.layers).enumerate()
     {
         let mut at = entries.start;
-        for rank in words.ranks() {
+        let ranks = if layer == 0 && words.words.len() > entries.len() {
+            let targets = entries.clone().map(|entry| to_u32(list.target(entry)));
+            let marks = Marks::of(targets);
+            words.ranks_where(|rank| marks.has(rank))
+        } else {
+            words.ranks()
+        };
+        for rank in ranks {
             let rank = usize::try_from(rank).unwrap_or(usize::MAX);
             at = gallop(at, entries.end, |entry| list.target(entry) < rank);
             if at < entries.end && list.target(at) == rank {
