@@ -1,6 +1,6 @@
 //! Completion from a fixed list, for what no space stands behind.
 
-use super::fold::fold;
+use super::fold::{fold, fold_char};
 use super::request::{Completion, TYPED_BYTES_MAX, VALUES_MAX};
 
 /// The values that begin with what is typed: those that begin exactly so, then those that do but for case, accents and
@@ -13,11 +13,30 @@ pub fn complete_from_list(values: &[String], typed: &str) -> Completion {
     let folded = fold(typed);
     let exact = values.iter().filter(|value| value.starts_with(typed));
     let alike =
-        values.iter().filter(|value| !value.starts_with(typed) && fold(value).starts_with(&folded));
+        values.iter().filter(|value| !value.starts_with(typed) && begins_alike(value, &folded));
     let mut found: Vec<String> = exact.chain(alike).cloned().collect();
     let total = found.len();
     found.truncate(VALUES_MAX);
     Completion { has_more: total > found.len(), total: u64::try_from(total).ok(), values: found }
+}
+
+/// Whether a value's folded form begins with this; folds no more of the value than it has to.
+fn begins_alike(value: &str, folded: &str) -> bool {
+    let mut rest = folded;
+    let mut piece = String::new();
+    for character in value.chars() {
+        if rest.is_empty() {
+            return true;
+        }
+        piece.clear();
+        fold_char(character, &mut piece);
+        match rest.strip_prefix(piece.as_str()) {
+            Some(after) => rest = after,
+            // One character may fold to several.
+            None => return piece.starts_with(rest),
+        }
+    }
+    rest.is_empty()
 }
 
 #[cfg(test)]
@@ -38,6 +57,7 @@ mod tests {
         check("EM", &["Émile", "emil", "Emma"]);
         check("Em", &["Emma", "Émile", "emil"]);
         check("zoe", &["zoë"]);
+        check("ZOË!", &[]);
         check("x", &[]);
     }
 

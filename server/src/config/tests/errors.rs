@@ -57,11 +57,46 @@ fn wrong_keys() {
         ],
         &expect![[r#"
             pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
-            pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `full_text`, `extract`, `space`, `source`
+            pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `full_text`, `extract`, `space`, `prompt`, `source`
             pressmark.toml:4: space.column: unknown field `column`, expected one of `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
             pressmark.toml:1: source: missing field `path`
             pressmark.toml:3: server.listen: duplicate key
             pressmark.toml:2: server.listen: string values must be quoted, expected literal string"#]],
+    );
+}
+
+#[test]
+fn wrong_prompts() {
+    let prompt = |more: &str| format!("[[prompt]]\nname = 'p'\n{more}\n");
+    let argument = |more: &str| prompt(&format!("[[prompt.argument]]\n{more}\n"));
+    let message = |more: &str| prompt(&format!("[[prompt.message]]\n{more}\n"));
+    let said = "[[prompt.message]]\ntext = 'x'\n";
+    check(
+        &[
+            text("[[prompt]]\nname = 'a b'"),
+            prompt(""),
+            prompt(said) + &prompt(said),
+            prompt("text = 'x'"),
+            argument("name = 'a-b'"),
+            argument("name = 'a'\n[[prompt.argument]]\nname = 'a'"),
+            argument("name = 'a'\nvalues = ['x']\nvariable = { space = 's', variable = 'v' }"),
+            argument("name = 'a'\nvalues = ['x', '']"),
+            argument("name = 'a'\nvariable = { space = 's' }"),
+            argument("name = 'a'\nvariable = { space = 's', variable = '' }"),
+            argument("name = 'a'\nrequired = 'yes'"),
+            message("role = 'system'\ntext = 'x'"),
+            message("role = 'user'"),
+            message("text = 'x'\nresource_link = 'a://b'"),
+            message("text = 'Review {page}'"),
+            message("text = 'Says { that'"),
+            message("resource_link = 'handbook/x'"),
+            message("embedded_resource = 'docs://h/{page}'"),
+            message("image = { mime_type = 'image/png', data = 'no base64' }"),
+            message("image = { mime_type = 'image/png' }"),
+            message("image = { mime_type = 'image/png', file = 'absent.png' }"),
+            message("audio = { mime_type = 'image/png', data = 'AAAA' }"),
+        ],
+        &expect![[r#""#]],
     );
 }
 
