@@ -97,6 +97,7 @@ fn message(
     folder: &Path,
     spans: &mut Vec<Range<usize>>,
 ) -> Result<PromptMessage, Fault> {
+    let place = raw.role.as_ref().map_or_else(|| prompt.clone(), Spanned::span);
     let role = match raw.role {
         None => Role::User,
         Some(role) => value("prompt.message.role", role, |text| one_of(&text, &ROLES))?,
@@ -127,7 +128,7 @@ fn message(
             "message {} says nothing; it needs `text`, `image`, `audio`, `resource_link` or `embedded_resource`",
             spans.len() + 1
         );
-        wrong(prompt.clone(), &detail)
+        wrong(place, &detail)
     })?;
     if let Some((span, _)) = contents.next() {
         return Err(wrong(span, "a message says one thing; make a second `[[prompt.message]]`"));

@@ -255,7 +255,9 @@ async fn a_batch_is_asked_again_as_a_whole() {
         owner.say_line(AGREED).await;
         owner.hears(&batch).await;
         owner.say_line(&answers).await;
-        rig.client.next().await;
+        for _list in ["resources", "prompts"] {
+            rig.client.next().await;
+        }
         rig.client.hears(&answers).await;
         drop(owner);
         let mut owner = rig.owner();

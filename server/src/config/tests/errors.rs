@@ -96,7 +96,29 @@ fn wrong_prompts() {
             message("image = { mime_type = 'image/png', file = 'absent.png' }"),
             message("audio = { mime_type = 'image/png', data = 'AAAA' }"),
         ],
-        &expect![[r#""#]],
+        &expect![[r#"
+            pressmark.toml:2: prompt.name: "a b" is no name; use 1 to 64 of A-Z, a-z, 0-9 and _ . -
+            pressmark.toml:2: prompt.message: a prompt needs a message
+            pressmark.toml:7: prompt.name: "p" is the name of an earlier prompt; give each its own
+            pressmark.toml:3: prompt.text: unknown field `text`, expected one of `name`, `title`, `description`, `argument`, `message`
+            pressmark.toml:4: prompt.argument.name: "a-b" is no name; use 1 to 64 of A-Z, a-z, 0-9 and _
+            pressmark.toml:6: prompt.argument.name: `a` is the name of an earlier argument
+            pressmark.toml:6: prompt.argument.variable: the argument has `values` already; keep one of them
+            pressmark.toml:5: prompt.argument.values: a value is empty
+            pressmark.toml:5: prompt.argument.variable: missing field `variable`
+            pressmark.toml:5: prompt.argument.variable: names no variable
+            pressmark.toml:5: prompt.argument.required: invalid type: string "yes", expected a boolean
+            pressmark.toml:4: prompt.message.role: "system" is none of "user", "assistant"
+            pressmark.toml:4: prompt.message: message 1 says nothing; it needs `text`, `image`, `audio`, `resource_link` or `embedded_resource`
+            pressmark.toml:5: prompt.message: a message says one thing; make a second `[[prompt.message]]`
+            pressmark.toml:4: prompt.message.text: `{page}` is no argument of the prompt; declare it, or write `{{` and `}}` for braces
+            pressmark.toml:4: prompt.message.text: the `{` at byte 5 is not closed; write `{{` for a brace
+            pressmark.toml:4: prompt.message.resource_link: handbook/x: it has no scheme, such as `docs://`
+            pressmark.toml:4: prompt.message.embedded_resource: `{page}` is no argument of the prompt; declare it
+            pressmark.toml:4: prompt.message.image: data: it is no base64 (RFC 4648, with padding)
+            pressmark.toml:4: prompt.message.image: needs `file` or `data`, one of them
+            pressmark.toml:4: prompt.message.image: "absent.png" cannot be read: No such file or directory (os error 2)
+            pressmark.toml:4: prompt.message.audio: mime_type: "image/png" is no MIME type of `audio/`"#]],
     );
 }
 

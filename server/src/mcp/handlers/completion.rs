@@ -32,9 +32,11 @@ pub(crate) struct CompletionArguments<'a> {
     space: Arc<Space>,
     variable: Cow<'a, str>,
     typed: Cow<'a, str>,
-    /// Other variables of the template that are chosen already.
-    chosen: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    chosen: Chosen<'a>,
 }
+
+/// Other variables of the template that are chosen already, with their values.
+type Chosen<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
 
 /// What a request comes to.
 enum Asked<'a> {
@@ -189,8 +191,8 @@ fn chosen_values<'a>(
     context: &Context<'_>,
     params: &Params<'a>,
     variable_of: impl Fn(&str) -> Option<String>,
-) -> Result<Vec<(Cow<'a, str>, Cow<'a, str>)>, Fault> {
-    let mut chosen = Vec::new();
+) -> Result<Chosen<'a>, Fault> {
+    let mut chosen = Chosen::new();
     if !context.revision.has_completion_context() {
         return Ok(chosen);
     }
