@@ -116,7 +116,7 @@ fn what_is_wrong_is_said_with_its_place() {
     );
     check(
         &contents(PromptContent::EmbeddedResource("handbook".into())),
-        "messages[1].embedded_resource: handbook: a URI begins with a scheme",
+        "messages[1].embedded_resource: handbook: it has no scheme, such as `docs://`",
     );
     check(
         &contents(PromptContent::ResourceLink(String::new())),
@@ -136,7 +136,7 @@ fn what_is_wrong_is_said_with_its_place() {
     );
     check(
         &contents(PromptContent::Image(media("image/png", &vec![0; PROMPT_BYTES_MAX]))),
-        "messages: the prompt takes 2097222 bytes, at most 2097152; put large media into the store and embed them",
+        "messages: the prompt takes 2097210 bytes, at most 2097152; put large media into the store and embed them",
     );
 }
 
