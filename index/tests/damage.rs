@@ -198,7 +198,7 @@ fn a_store_of_a_newer_format_is_left_alone() {
     check_does_not_open(
         folder.path(),
         ErrorKind::UnknownFormat,
-        &["has format 3", "knows format 2", "newer"],
+        &["has format 4", "knows format 3", "newer"],
     );
 }
 

@@ -13,6 +13,8 @@ pub mod json_rpc;
 
 pub mod mcp;
 
+pub mod prompts;
+
 pub mod sessions;
 
 pub mod subscriptions;

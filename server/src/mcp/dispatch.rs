@@ -28,6 +28,7 @@ use crate::{
     error::{Code, Fault},
     json_rpc::{self, Malformed, Message, Request},
     metrics::Metrics,
+    prompts::Prompts,
     readiness::{Latch, Readiness},
 };
 
@@ -53,6 +54,7 @@ pub struct McpConfig {
 /// The protocol in front of an engine; shared by all transports.
 pub struct Mcp {
     pub(super) engine: Arc<Engine>,
+    pub(super) prompts: Arc<Prompts>,
     pub(super) config: McpConfig,
     pub(super) access: Arc<Access>,
     settled: Readiness,
@@ -74,6 +76,7 @@ impl Mcp {
     ) -> Self {
         let access = Arc::new(access);
         Self {
+            prompts: Arc::new(Prompts::new(Arc::clone(&engine))),
             engine,
             access,
             settled: Readiness::new(),
@@ -110,6 +113,11 @@ impl Mcp {
     /// The engine behind it.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// The prompts that are served.
+    pub fn prompts(&self) -> &Arc<Prompts> {
+        &self.prompts
     }
 
     /// What every caller may see.
@@ -275,6 +283,8 @@ fn handle(context: &Context<'_>, method: Method, params: &Params<'_>) -> Result<
             handlers::templates::resources_templates_list(context, params)
         }
         Method::CompletionComplete => handlers::completion::completion_complete(context, params),
+        Method::PromptsList => handlers::prompts::prompts_list(context, params),
+        Method::PromptsGet => handlers::prompts::prompts_get(context, params),
         Method::ResourcesSubscribe => handlers::subscriptions::resources_subscribe(context, params),
         Method::ResourcesUnsubscribe => {
             handlers::subscriptions::resources_unsubscribe(context, params)

@@ -59,16 +59,26 @@ async fn resources() {
     run(include_str!("../scenarios/resources.md")).await;
 }
 
-async fn run(markdown: &str) {
+#[tokio::test]
+async fn prompts() {
     let server = HttpFront::start(Bounds::default()).await;
+    server.front.pool.mcp().prompts().declare(crate::prompts::declared());
+    run_on(&server, include_str!("../scenarios/prompts.md")).await;
+}
+
+async fn run(markdown: &str) {
+    run_on(&HttpFront::start(Bounds::default()).await, markdown).await;
+}
+
+async fn run_on(server: &HttpFront, markdown: &str) {
     let cases = parse(markdown);
     assert!(!cases.is_empty());
     for case in cases {
         if case.over != "stdio" {
-            over_http(&server, &case).await;
+            over_http(server, &case).await;
         }
         if case.over != "http" {
-            over_stdio(&server, &case).await;
+            over_stdio(server, &case).await;
         }
     }
 }

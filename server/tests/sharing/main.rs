@@ -6,6 +6,7 @@
     reason = "a test may panic"
 )]
 
+mod prompts;
 mod strangers;
 mod window;
 

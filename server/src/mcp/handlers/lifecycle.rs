@@ -17,9 +17,9 @@ use crate::{
 /// Only what is served is declared: the tools never change.
 fn capabilities(revision: Revision) -> &'static [u8] {
     if revision.declares_completions() {
-        br#""capabilities":{"completions":{},"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#
+        br#""capabilities":{"completions":{},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#
     } else {
-        br#""capabilities":{"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#
+        br#""capabilities":{"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#
     }
 }
 

@@ -108,6 +108,11 @@ impl Revision {
         self >= Revision::V2025_06_18
     }
 
+    /// Sound among the contents of messages.
+    pub fn has_audio(self) -> bool {
+        self >= Revision::V2025_03_26
+    }
+
     /// The capability `completions`; the first revision has the method without it.
     pub fn declares_completions(self) -> bool {
         self >= Revision::V2025_03_26
