@@ -36,7 +36,7 @@ const HANDED_BYTES_MAX: usize = 1024 * 1024;
 /// While so many changes are not in the index yet, commits are rare: each costs as much as thousands of documents.
 const FAR_BEHIND: u64 = 20_000;
 /// Between two commits then.
-const FAR_BEHIND_INTERVAL: Duration = Duration::from_secs(10);
+const FAR_BEHIND_INTERVAL: Duration = Duration::from_secs(20);
 /// Without work, the thread looks again after this long.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 /// After a failure nothing is tried for this long, twice as long after the next, up to the second.

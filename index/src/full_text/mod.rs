@@ -119,7 +119,8 @@ impl FullText {
     }
 
     pub(crate) fn progress(&self, newest: u64) -> FullTextProgress {
-        self.state.progress(newest)
+        let documents = self.newest.load().as_ref().map_or(0, |newest| newest.searcher.num_docs());
+        FullTextProgress { documents, ..self.state.progress(newest) }
     }
 
     /// The state of the index that a cursor is of if it is kept, else the newest; `None`: the index is not open yet.
@@ -134,7 +135,6 @@ impl FullText {
         let snapshot = self.newest.load_full();
         FullTextStats {
             progress: self.progress(newest),
-            documents: snapshot.as_ref().map_or(0, |snapshot| snapshot.searcher.num_docs()),
             segments: snapshot.as_ref().map_or(0, |snapshot| snapshot.segments.len()),
             disk_bytes: disk_bytes(&self.folder),
             kept_searchers: self.generations.count(),

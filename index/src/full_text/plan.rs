@@ -1,6 +1,7 @@
 //! A query, planned for the segments that are searched: its tokens are looked up, its words are weighed.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use tantivy::postings::TermInfo;
 use tantivy::query::Bm25Weight;
@@ -49,13 +50,13 @@ pub(super) struct PlannedUnit {
 struct PlannedList {
     place: Place,
     terms: Vec<Option<TermInfo>>,
-    weight: Bm25Weight,
+    weight: Arc<Bm25Weight>,
 }
 
 struct PlannedRun {
     place: Place,
     tokens: Vec<(Vec<Option<TermInfo>>, u32)>,
-    weight: Bm25Weight,
+    weight: Arc<Bm25Weight>,
 }
 
 /// A term in each segment, and in how many documents it is.
@@ -208,13 +209,14 @@ impl<'s> Planner<'s> {
         Ok((documents > 0).then_some((terms, documents)))
     }
 
-    fn weigh(&self, place: Place, documents: u64, weight: f32) -> Bm25Weight {
+    fn weigh(&self, place: Place, documents: u64, weight: f32) -> Arc<Bm25Weight> {
         let average = self.snapshot.average_lengths.get(place as usize).copied().unwrap_or(1.0);
         let boost = boost(place) * weight;
         // A token cannot be in more documents than there are, whatever a damaged file says.
         let all = self.snapshot.documents;
         let documents = documents.min(all);
-        Bm25Weight::for_one_term_without_explain(documents, all, average).boost_by(boost)
+        let weight = Bm25Weight::for_one_term_without_explain(documents, all, average);
+        Arc::new(weight.boost_by(boost))
     }
 }
 
@@ -230,20 +232,19 @@ impl PlannedUnit {
         fields: &Fields,
         clock: &mut Clock,
     ) -> Result<(Unit, bool)> {
-        let mut lists = Vec::new();
+        let mut lists = Vec::with_capacity(self.lists.len());
         for list in &self.lists {
             let Some(Some(term)) = list.terms.get(ordinal) else { continue };
             let index = segment.words(list.place);
             let postings = index.read_postings_from_terminfo(term, IndexRecordOption::WithFreqs);
-            let field = fields.of(list.place);
             lists.push(List {
                 postings: postings.map_err(io_failed)?,
-                norms: segment.reader.get_fieldnorms_reader(field).map_err(read_failed)?,
-                weight: list.weight.clone(),
+                norms: segment.norms(list.place),
+                weight: Arc::clone(&list.weight),
                 place: list.place,
             });
         }
-        let mut runs = Vec::new();
+        let mut runs = Vec::with_capacity(self.runs.len());
         for run in &self.runs {
             let index = segment.words(run.place);
             let mut tokens = Vec::with_capacity(run.tokens.len());
@@ -254,9 +255,8 @@ impl PlannedUnit {
                 tokens.push((postings.map_err(io_failed)?, *position));
             }
             if tokens.len() == run.tokens.len() {
-                let norms = segment.reader.get_fieldnorms_reader(fields.of(run.place));
-                let norms = norms.map_err(read_failed)?;
-                runs.push(Run::new(tokens, (norms, run.weight.clone(), run.place)));
+                let norms = segment.norms(run.place);
+                runs.push(Run::new(tokens, (norms, Arc::clone(&run.weight), run.place)));
             }
         }
         let mut sets = Vec::new();

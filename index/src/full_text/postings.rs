@@ -1,5 +1,6 @@
 //! Going through lists of documents: one list, several together, runs of tokens. All of it within time.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use tantivy::fieldnorm::FieldNormReader;
@@ -52,7 +53,8 @@ impl Clock {
 pub(super) struct List {
     pub(super) postings: SegmentPostings,
     pub(super) norms: FieldNormReader,
-    pub(super) weight: Bm25Weight,
+    /// Shared: it is a thousand bytes large.
+    pub(super) weight: Arc<Bm25Weight>,
     pub(super) place: Place,
 }
 
@@ -77,7 +79,7 @@ pub(super) struct Run {
     /// The rarest first, each with what brings its positions to where the run begins.
     tokens: Vec<(SegmentPostings, u32)>,
     norms: FieldNormReader,
-    weight: Bm25Weight,
+    weight: Arc<Bm25Weight>,
     place: Place,
     /// `None`: it was not looked for yet.
     doc: Option<DocId>,
@@ -89,7 +91,7 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn new(
         mut tokens: Vec<(SegmentPostings, u32)>,
-        (norms, weight, place): (FieldNormReader, Bm25Weight, Place),
+        (norms, weight, place): (FieldNormReader, Arc<Bm25Weight>, Place),
     ) -> Run {
         let last = tokens.iter().map(|(_, position)| *position).max().unwrap_or(0);
         for (_, position) in &mut tokens {

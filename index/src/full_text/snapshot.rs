@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tantivy::columnar::ColumnValues;
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::{InvertedIndexReader, Searcher, SegmentReader};
 
 use super::analysis::Language;
@@ -31,6 +32,8 @@ pub(super) struct OpenSegment {
     pub(super) reader: SegmentReader,
     /// In the order of [`Place::ALL`].
     words: [Arc<InvertedIndexReader>; Place::ALL.len()],
+    /// How long the documents are in each place.
+    norms: [FieldNormReader; Place::ALL.len()],
     pub(super) modified: Arc<dyn ColumnValues<i64>>,
     pub(super) uri_hash: Arc<dyn ColumnValues<u64>>,
     pub(super) space: Arc<dyn ColumnValues<u64>>,
@@ -65,9 +68,11 @@ impl Snapshot {
 impl OpenSegment {
     fn open(reader: &SegmentReader, fields: &Fields) -> Result<OpenSegment> {
         let words = |place| reader.inverted_index(fields.of(place)).map_err(read_failed);
+        let norms = |place| reader.get_fieldnorms_reader(fields.of(place)).map_err(read_failed);
         let [title, uri_words, text] = Place::ALL;
         Ok(OpenSegment {
             words: [words(title)?, words(uri_words)?, words(text)?],
+            norms: [norms(title)?, norms(uri_words)?, norms(text)?],
             modified: column::signed(reader, column::MODIFIED)?,
             uri_hash: column::unsigned(reader, column::URI_HASH)?,
             space: column::unsigned(reader, column::SPACE)?,
@@ -83,6 +88,16 @@ impl OpenSegment {
             Place::Title => title,
             Place::UriWords => uri_words,
             Place::Text => text,
+        }
+    }
+
+    /// How long the documents are in a place.
+    pub(super) fn norms(&self, place: Place) -> FieldNormReader {
+        let [title, uri_words, text] = &self.norms;
+        match place {
+            Place::Title => title.clone(),
+            Place::UriWords => uri_words.clone(),
+            Place::Text => text.clone(),
         }
     }
 }
