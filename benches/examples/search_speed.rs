@@ -8,7 +8,7 @@
 //! `SET` is a folder with `documents.ndjson`. The steps: `load-plain` loads a store without full text into `SET/plain`;
 //! `index` makes its full text anew; `load` loads one with full text into `SET/store`; `tantivy` indexes the documents with
 //! tantivy's own writer into `SET/tantivy`; `ask` puts the same questions to both, one after the other, in turns; `hostile`
-//! puts questions that have broken other engines to the store.
+//! puts questions that have broken other engines to the store; `profile CLASS` asks the store alone, for a profiler.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -42,6 +42,8 @@ const HITS_MIN: u64 = search::HITS as u64;
 const THREADS: usize = 2;
 const MEMORY_BYTES: usize = 256 << 20;
 const HOSTILE_QUERIES: usize = 1_000;
+/// How long a profile is taken.
+const PROFILED: Duration = Duration::from_secs(8);
 /// What the server allows a search.
 const HOSTILE_TIME_MAX: Duration = Duration::from_millis(500);
 
@@ -57,6 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "tantivy" => index_with_tantivy(&set)?,
         "ask" => return ask(&set),
         "hostile" => return hostile(&set),
+        "profile" => return profile(&set, &next("CLASS")?),
         other => return Err(format!("there is no step `{other}`").into()),
     };
     let took = began.elapsed();
@@ -191,16 +194,49 @@ fn ask(set: &Path) -> Result<(), Box<dyn Error>> {
         "p99 x",
         "equal"
     )?;
-    let documents: Vec<search::Document> =
-        search::documents(&set.join("documents.ndjson"))?.step_by(97).collect::<Result<_, _>>()?;
+    let documents = sample(set)?;
     for class in &CLASSES {
-        let mut typed: Vec<String> = documents.iter().filter_map(class.typed).collect();
-        typed.sort_unstable();
-        typed.dedup();
-        let step = (typed.len() / (2 * QUESTIONS)).max(1);
-        report(&mut out, class, &engine, &raw, typed.iter().step_by(step))?;
+        let typed = questions(class, &documents);
+        report(&mut out, class, &engine, &raw, typed.iter())?;
     }
     Ok(())
+}
+
+/// The documents that questions are made of.
+fn sample(set: &Path) -> Result<Vec<search::Document>, Box<dyn Error>> {
+    search::documents(&set.join("documents.ndjson"))?.step_by(97).collect()
+}
+
+/// The questions of a class, about twice as many as are asked: some have too few hits.
+fn questions(class: &Class, documents: &[search::Document]) -> Vec<String> {
+    let mut typed: Vec<String> = documents.iter().filter_map(class.typed).collect();
+    typed.sort_unstable();
+    typed.dedup();
+    let step = (typed.len() / (2 * QUESTIONS)).max(1);
+    typed.into_iter().step_by(step).collect()
+}
+
+/// Asks the questions of a class that have a page of hits, over and over.
+fn profile(set: &Path, name: &str) -> Result<(), Box<dyn Error>> {
+    let engine = search::open(&set.join("store"), true)?;
+    search::wait_until_indexed(&engine)?;
+    let class = CLASSES.iter().find(|class| class.name == name).ok_or("there is no such class")?;
+    let mut typed = Vec::new();
+    for question in questions(class, &sample(set)?) {
+        if engine_total(&engine, &question, class.condition)? >= HITS_MIN {
+            typed.push(question);
+        }
+    }
+    let began = Instant::now();
+    let mut count = 0_u32;
+    while began.elapsed() < PROFILED {
+        for question in &typed {
+            engine_total(&engine, question, class.condition)?;
+            count += 1;
+        }
+    }
+    let each = began.elapsed() / count.max(1);
+    Ok(writeln!(io::stdout(), "{name}: {count} times, {each:.1?} each")?)
 }
 
 /// Asks the questions of a class that have a page of hits, and writes a line.

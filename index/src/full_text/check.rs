@@ -22,8 +22,7 @@ pub(crate) fn check(shared: &Shared, fault: &mut dyn FnMut(String)) -> Result<u6
     if !full_text.state.wait_complete(newest, Instant::now() + CATCH_UP_MAX) {
         return Ok(0);
     }
-    let Some(reader) = full_text.reader.load_full() else { return Ok(0) };
-    let searcher = reader.searcher();
+    let Some(snapshot) = full_text.newest.load_full() else { return Ok(0) };
     let store = shared.store();
     let view = store.view();
     let (mut compared, mut faults) = (0, 0);
@@ -37,11 +36,17 @@ pub(crate) fn check(shared: &Shared, fault: &mut dyn FnMut(String)) -> Result<u6
     loop {
         let slice = next_slice(&view, &after)?;
         let mut found: HashMap<Vec<u8>, Vec<u64>> = HashMap::new();
-        each_indexed(&searcher, &full_text.fields, &after, &slice, &mut |uri, version| {
-            found.entry(uri.to_vec()).or_default().push(version);
-            compared += 1;
-            true
-        })?;
+        each_indexed(
+            &snapshot.searcher,
+            &full_text.fields,
+            &after,
+            &slice,
+            &mut |uri, version| {
+                found.entry(uri.to_vec()).or_default().push(version);
+                compared += 1;
+                true
+            },
+        )?;
         for uri in &slice.uris {
             let versions = found.remove(uri).unwrap_or_default();
             let stored = slice.resources.get(uri);

@@ -32,8 +32,10 @@ const MERGE_FACTOR: usize = 8;
 const SMALL_SEGMENT_DOCUMENTS: u32 = 10_000;
 /// A segment of which more than this share is deleted is written anew.
 const DELETED_SHARE_MAX: f32 = 0.3;
+/// What the document store packs together, bytes: the URIs of some fifty documents, all of which are unpacked for one.
+const STORE_BLOCK_BYTES: usize = 4 * 1024;
 /// Blocks of the document store that one segment keeps unpacked.
-const STORE_BLOCKS_CACHED: usize = 8;
+const STORE_BLOCKS_CACHED: usize = 64;
 
 /// How far the documents of a commit go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,8 +131,11 @@ fn open_or_create(
 ) -> tantivy::Result<OpenIndex> {
     let tokenizers = TokenizerManager::default();
     tokenizers.register(TOKENIZER, TextTokenizer::default());
-    let settings =
-        IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+    let settings = IndexSettings {
+        docstore_compress_dedicated_thread: false,
+        docstore_blocksize: STORE_BLOCK_BYTES,
+        ..IndexSettings::default()
+    };
     let index = Index::builder()
         .schema(fields.schema.clone())
         .settings(settings)

@@ -8,7 +8,7 @@ use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf};
 use tantivy::schema::{Field, Value as FieldValue};
 
 use super::analysis::tokenizer::language_mark;
-use super::analysis::{Language, detect_language, fold_whole};
+use super::analysis::{Analyser, Language, detect_language};
 use super::extract::{Extract, Extracted, ExtractedText};
 use super::schema::{Fields, essence, path_term, uri_hash, value_term};
 use super::source::{Loaded, TEXT_BYTES_MAX};
@@ -30,7 +30,7 @@ const PATH_DEPTH_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct ResourceDocument {
     values: Vec<(Field, FieldContent)>,
-    _room: Room,
+    room: Room,
 }
 
 #[derive(Debug)]
@@ -38,6 +38,13 @@ enum FieldContent {
     Text(String),
     Unsigned(u64),
     Signed(i64),
+}
+
+impl ResourceDocument {
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.room.bytes
+    }
 }
 
 impl Document for ResourceDocument {
@@ -83,6 +90,7 @@ pub(super) struct DocumentMaker {
     fields: Fields,
     extract: Arc<dyn Extract>,
     waiting: Arc<Waiting>,
+    analyser: Analyser,
 }
 
 impl DocumentMaker {
@@ -91,11 +99,12 @@ impl DocumentMaker {
             fields: fields.clone(),
             extract: Arc::clone(extract),
             waiting: Arc::new(Waiting::default()),
+            analyser: Analyser::default(),
         }
     }
 
     /// The document of a resource. Waits while too much waits to be indexed.
-    pub(super) fn make(&self, catalog: &SpaceCatalog, loaded: Loaded) -> ResourceDocument {
+    pub(super) fn make(&mut self, catalog: &SpaceCatalog, loaded: Loaded) -> ResourceDocument {
         let fields = &self.fields;
         let extracted =
             loaded.with_source(|source| self.extract.extract(source)).unwrap_or_else(|_| {
@@ -130,14 +139,8 @@ impl DocumentMaker {
             detect_language(&text, extracted.language.as_deref())
         };
         let last_segment = resource_uri::last_segment(&uri);
-        let mut exact: Vec<String> = [title.as_deref(), name.as_deref(), Some(&last_segment)]
-            .into_iter()
-            .flatten()
-            .filter_map(exact_key)
-            .collect();
-        exact.sort_unstable();
-        exact.dedup();
-        for key in exact {
+        let titles = [title.as_deref(), name.as_deref(), Some(last_segment.as_str())];
+        for key in exact_keys(&mut self.analyser, &titles) {
             text_value(fields.title_exact, key);
         }
         for binding in bindings(catalog, head.space, &uri) {
@@ -172,7 +175,7 @@ impl DocumentMaker {
             (fields.uri_hash, FieldContent::Unsigned(hash)),
         ]);
         let room = self.waiting.take_room(values.iter().map(|(_, content)| content.bytes()).sum());
-        ResourceDocument { values, _room: room }
+        ResourceDocument { values, room }
     }
 }
 
@@ -194,12 +197,24 @@ pub(super) fn tagged(language: Option<Language>, text: &str) -> String {
     tagged
 }
 
+/// The keys of several titles, each once.
+fn exact_keys(analyser: &mut Analyser, titles: &[Option<&str>]) -> Vec<String> {
+    let mut titles: Vec<&str> = titles.iter().copied().flatten().collect();
+    titles.sort_unstable();
+    titles.dedup();
+    let mut keys: Vec<String> =
+        titles.into_iter().filter_map(|title| exact_key(analyser, title)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
 /// All words of a title as one, so that titles that differ in case, accents and punctuation alone are the same.
-pub(super) fn exact_key(title: &str) -> Option<String> {
+pub(super) fn exact_key(analyser: &mut Analyser, title: &str) -> Option<String> {
     if title.len() > EXACT_BYTES_MAX {
         return None;
     }
-    Some(fold_whole(title)).filter(|key| !key.is_empty())
+    Some(analyser.fold_whole(title)).filter(|key| !key.is_empty())
 }
 
 /// The terms of the values that the template finds in the URI.

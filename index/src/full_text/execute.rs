@@ -1,8 +1,5 @@
 //! Carries a plan out, segment by segment: counts what matches and keeps the best.
 
-use std::sync::Arc;
-
-use tantivy::columnar::ColumnValues;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, SegmentReader, TERMINATED};
 
@@ -11,7 +8,8 @@ use super::plan::{Plan, io_failed, read_failed};
 use super::postings::{Clock, Gate, Unit};
 use super::rank::{Class, Rank, Ranked, Top};
 use super::request::SearchSort;
-use super::schema::{Fields, column};
+use super::schema::Fields;
+use super::snapshot::OpenSegment;
 use super::window::Window;
 use crate::error::Result;
 
@@ -32,6 +30,14 @@ pub(super) struct Found {
     pub(super) total: u64,
     /// Some prefix stands for more words than were looked at.
     pub(super) is_prefix_cut: bool,
+    /// For the next segment.
+    window: Window,
+}
+
+impl Found {
+    pub(super) fn new(top: Top) -> Found {
+        Found { top, total: 0, is_prefix_cut: false, window: Window::default() }
+    }
 }
 
 /// What is the same for all segments.
@@ -47,45 +53,44 @@ impl<'a> Execution<'a> {
     /// Looks through a segment until its end or until time is up.
     pub(super) fn segment(
         &self,
-        (ordinal, reader): (usize, &'a SegmentReader),
+        (ordinal, open): (usize, &'a OpenSegment),
         found: &mut Found,
         clock: &mut Clock,
     ) -> Result<()> {
-        let open = |units: &[super::plan::PlannedUnit], clock: &mut Clock, found: &mut Found| {
-            let mut opened = Vec::with_capacity(units.len());
-            for unit in units {
-                let (unit, is_cut) = unit.open((ordinal, reader), self.fields, clock)?;
-                found.is_prefix_cut |= is_cut;
-                opened.push(unit);
-            }
-            Ok::<_, crate::error::Error>(opened)
-        };
-        let required = open(&self.plan.required, clock, found)?;
-        let excluded = open(&self.plan.excluded, clock, found)?;
+        let open_all =
+            |units: &[super::plan::PlannedUnit], clock: &mut Clock, found: &mut Found| {
+                let mut opened = Vec::with_capacity(units.len());
+                for unit in units {
+                    let (unit, is_cut) = unit.open((ordinal, open), self.fields, clock)?;
+                    found.is_prefix_cut |= is_cut;
+                    opened.push(unit);
+                }
+                Ok::<_, crate::error::Error>(opened)
+            };
+        let required = open_all(&self.plan.required, clock, found)?;
+        let excluded = open_all(&self.plan.excluded, clock, found)?;
         let mut words = Vec::with_capacity(self.plan.words.len());
         for word in &self.plan.words {
-            let (typed, is_cut) = word.typed.open((ordinal, reader), self.fields, clock)?;
+            let (typed, is_cut) = word.typed.open((ordinal, open), self.fields, clock)?;
             found.is_prefix_cut |= is_cut;
             let similar = match &word.similar {
-                Some(similar) => Some(similar.open((ordinal, reader), self.fields, clock)?.0),
+                Some(similar) => Some(similar.open((ordinal, open), self.fields, clock)?.0),
                 None => None,
             };
             words.push(WordRow { typed, similar });
         }
-        let preferred = open(&self.plan.preferred, clock, found)?;
-        let mut filters = self.filters.open(reader, self.fields, clock)?;
+        let preferred = open_all(&self.plan.preferred, clock, found)?;
+        let mut filters = self.filters.open(open, self.fields, clock)?;
         found.is_prefix_cut |= filters.is_cut;
         let rows = rows(required, std::mem::take(&mut filters.gates));
         let segment = Segment {
             ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
-            reader,
+            open,
             filters,
             excluded,
             preferred,
-            exact_title: self.exact_title((ordinal, reader))?,
+            exact_title: self.exact_title((ordinal, &open.reader))?,
             sort: self.sort,
-            modified: column::signed(reader, column::MODIFIED)?,
-            uri_hash: column::unsigned(reader, column::URI_HASH)?,
         };
         match self.wanted {
             Wanted::AllWords => match one_word(words, &rows) {
@@ -163,7 +168,7 @@ fn one_word(mut words: Vec<WordRow>, rows: &[Row]) -> Result<Box<Unit>, Vec<Word
     let is_alone = words.len() == 1
         && words.iter().all(|word| {
             let cost = word.typed.cost();
-            word.typed.has_lists_only()
+            word.typed.needs_no_positions()
                 && rows.iter().all(|row| row.cost().saturating_mul(WINDOW_SHARE) >= cost)
         });
     match words.pop() {
@@ -199,14 +204,12 @@ fn seek_all(rows: &mut [Row], target: DocId, clock: &mut Clock) -> DocId {
 /// A segment, open to be searched.
 struct Segment<'a> {
     ordinal: u32,
-    reader: &'a SegmentReader,
+    open: &'a OpenSegment,
     filters: SegmentFilters<'a>,
     excluded: Vec<Unit>,
     preferred: Vec<Unit>,
     exact_title: Gate,
     sort: SearchSort,
-    modified: Arc<dyn ColumnValues<i64>>,
-    uri_hash: Arc<dyn ColumnValues<u64>>,
 }
 
 impl Segment<'_> {
@@ -217,7 +220,7 @@ impl Segment<'_> {
         found: &mut Found,
         clock: &mut Clock,
     ) -> Result<()> {
-        let mut window = Window::new();
+        let mut window = std::mem::take(&mut found.window);
         let mut target = 0;
         while !clock.is_up() && window.fill(&mut word, target, clock) {
             target = window.end();
@@ -234,6 +237,7 @@ impl Segment<'_> {
                 }
             }
         }
+        found.window = window;
         Ok(())
     }
 
@@ -248,7 +252,7 @@ impl Segment<'_> {
         rows.extend(words.into_iter().map(|word| Row::Scored(Box::new(word.typed))));
         rows.sort_by_key(Row::cost);
         let mut target = 0;
-        while target < self.reader.max_doc() && clock.step() {
+        while target < self.open.reader.max_doc() && clock.step() {
             let doc = seek_all(&mut rows, target, clock);
             if doc == TERMINATED {
                 break;
@@ -276,7 +280,7 @@ impl Segment<'_> {
     ) -> Result<()> {
         rows.sort_by_key(Row::cost);
         let mut target = 0;
-        while target < self.reader.max_doc() && clock.step() {
+        while target < self.open.reader.max_doc() && clock.step() {
             let doc = next_with(&mut words, wanted, target, clock);
             if doc == TERMINATED {
                 break;
@@ -345,8 +349,8 @@ impl Segment<'_> {
             }
         };
         if found.top.may_take(class, score) {
-            let rank =
-                Rank::new(class, score, self.modified.get_val(doc), self.uri_hash.get_val(doc));
+            let (modified, uri_hash) = (&self.open.modified, &self.open.uri_hash);
+            let rank = Rank::new(class, score, modified.get_val(doc), uri_hash.get_val(doc));
             found.top.offer(Ranked { rank, segment: self.ordinal, doc });
         }
     }

@@ -12,13 +12,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use tantivy::indexer::UserOperation;
 use tantivy::{IndexReader, IndexWriter};
 
 use super::FullText;
 use super::commit::{self, OpenFault, Payload, failed};
 use super::document::{DocumentMaker, ResourceDocument};
 use super::reconcile::Reconcile;
-use super::source::{TEXT_BYTES_MAX, load};
+use super::snapshot::Snapshot;
+use super::source::{TEXT_BYTES_MAX, decode, read_many};
 use crate::change_log::Entry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mutation::ChangeKind;
@@ -27,10 +29,14 @@ use crate::store::{Cf, key};
 
 /// Changes that are taken from the log in one go.
 const CHANGES_PER_BATCH: usize = 1_000;
+/// Resources that are read from the store in one go.
+const READ_TOGETHER: usize = 64;
+/// Documents of so many bytes are given to the writer at once, even if they are fewer.
+const HANDED_BYTES_MAX: usize = 1024 * 1024;
 /// While so many changes are not in the index yet, commits are rare: each costs as much as thousands of documents.
 const FAR_BEHIND: u64 = 20_000;
 /// Between two commits then.
-const FAR_BEHIND_INTERVAL: Duration = Duration::from_secs(10);
+const FAR_BEHIND_INTERVAL: Duration = Duration::from_secs(20);
 /// Without work, the thread looks again after this long.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 /// After a failure nothing is tried for this long, twice as long after the next, up to the second.
@@ -113,7 +119,7 @@ fn run(shared: &Shared, full_text: &FullText) {
         };
         let failure = match fault {
             Fault::Useless(reason) => {
-                full_text.reader.store(None);
+                full_text.newest.store(None);
                 full_text.generations.clear();
                 full_text.state.reset();
                 full_text.discarded.fetch_add(1, Ordering::Relaxed);
@@ -166,7 +172,7 @@ pub(super) struct Session<'s> {
     pub(super) shared: &'s Shared,
     pub(super) full_text: &'s FullText,
     pub(super) writer: IndexWriter<ResourceDocument>,
-    pub(super) reader: Arc<IndexReader>,
+    pub(super) reader: IndexReader,
     maker: DocumentMaker,
     versions: String,
     /// All changes up to this one were given to the writer.
@@ -195,7 +201,6 @@ impl<'s> Session<'s> {
             OpenFault::Later(error) => Fault::Later(error),
         })?;
         let writer = commit::writer(&opened.index, &full_text.options)?;
-        let reader = Arc::new(opened.reader);
         let payload = match opened.payload {
             Some(payload) => payload,
             None => Payload {
@@ -209,7 +214,7 @@ impl<'s> Session<'s> {
             shared,
             full_text,
             writer,
-            reader: Arc::clone(&reader),
+            reader: opened.reader,
             maker: DocumentMaker::new(&full_text.fields, &full_text.options.extract),
             versions,
             fed: payload.through,
@@ -223,7 +228,7 @@ impl<'s> Session<'s> {
         if !payload.is_complete {
             session.begin_reconcile();
         }
-        full_text.reader.store(Some(reader));
+        session.open_newest()?;
         session.publish();
         Ok(session)
     }
@@ -268,16 +273,19 @@ impl<'s> Session<'s> {
             return Ok(false);
         }
         let began = Instant::now();
-        for (uri, needs_delete) in changes {
+        for changes in changes.chunks(READ_TOGETHER) {
             if began.elapsed() > CLOSING_PATIENCE && self.full_text.state.is_closing() {
                 self.is_torn = true;
                 return Ok(false);
             }
-            // While resources are looked at, older versions may be in the index that the log does not tell of.
-            if needs_delete || self.reconcile.is_some() {
-                self.delete(&uri);
+            for (uri, needs_delete) in changes {
+                // While resources are looked at, older versions may be in the index that the log does not tell of.
+                if *needs_delete || self.reconcile.is_some() {
+                    self.delete(uri);
+                }
             }
-            self.add(&uri, last)?;
+            let uris: Vec<&str> = changes.iter().map(|(uri, _)| uri.as_str()).collect();
+            self.add(&uris, last)?;
         }
         self.fed = last;
         self.is_dirty = true;
@@ -320,23 +328,39 @@ impl<'s> Session<'s> {
         self.writer.delete_term(self.full_text.fields.uri_term(uri));
     }
 
-    /// Adds what the store holds of a resource, unless a change after `last` made it.
-    pub(super) fn add(&mut self, uri: &str, last: u64) -> Result<(), Fault> {
-        let loaded = {
-            let store = self.shared.store();
-            load(&store.view(), uri, TEXT_BYTES_MAX)
-        };
-        let loaded = match loaded {
-            Ok(loaded) => loaded.filter(|loaded| loaded.head.sequence <= last),
-            // What cannot be read cannot be found either; `verify` names it.
-            Err(error) if error.kind() == ErrorKind::Corrupt => None,
-            Err(error) => return Err(error.into()),
-        };
-        if let Some(loaded) = loaded {
-            let document = self.maker.make(&self.shared.catalog(), loaded);
-            self.writer.add_document(document).map_err(|source| failed("written", source))?;
+    /// Adds what the store holds of resources, except of those that a change after `last` made.
+    pub(super) fn add(&mut self, uris: &[&str], last: u64) -> Result<(), Fault> {
+        let store = self.shared.store();
+        let catalog = self.shared.catalog();
+        for uris in uris.chunks(READ_TOGETHER) {
+            let view = store.view();
+            let mut documents = Vec::with_capacity(uris.len());
+            let mut bytes = 0;
+            for (uri, stored) in uris.iter().zip(read_many(&view, uris)?) {
+                let loaded = match decode(&view, uri, stored, TEXT_BYTES_MAX) {
+                    Ok(loaded) => loaded.filter(|loaded| loaded.head.sequence <= last),
+                    // What cannot be read cannot be found either; `verify` names it.
+                    Err(error) if error.kind() == ErrorKind::Corrupt => None,
+                    Err(error) => return Err(error.into()),
+                };
+                let Some(loaded) = loaded else { continue };
+                let document = self.maker.make(&catalog, loaded);
+                bytes += document.bytes();
+                documents.push(UserOperation::Add(document));
+                if bytes >= HANDED_BYTES_MAX {
+                    self.hand_over(&mut documents)?;
+                    bytes = 0;
+                }
+            }
+            self.hand_over(&mut documents)?;
         }
         self.is_dirty = true;
+        Ok(())
+    }
+
+    /// Gives documents to the writer's threads, all at once: waking a thread costs as much as making a small document.
+    fn hand_over(&self, documents: &mut Vec<UserOperation<ResourceDocument>>) -> Result<()> {
+        self.writer.run(documents.drain(..)).map_err(|source| failed("written", source))?;
         Ok(())
     }
 
@@ -369,11 +393,19 @@ impl<'s> Session<'s> {
         prepared.set_payload(&payload.encode());
         prepared.commit().map_err(written)?;
         self.reader.reload().map_err(|source| failed("read", source))?;
+        self.open_newest()?;
         self.full_text.generations.drop_old();
         self.committed = self.fed;
         self.committed_at = Some(Instant::now());
         self.is_dirty = false;
         self.publish();
+        Ok(())
+    }
+
+    /// Opens what was committed last for searches.
+    fn open_newest(&self) -> Result<()> {
+        let snapshot = Snapshot::open(self.reader.searcher(), &self.full_text.fields)?;
+        self.full_text.newest.store(Some(Arc::new(snapshot)));
         Ok(())
     }
 

@@ -15,7 +15,8 @@ use super::plan::{io_failed, read_failed};
 use super::postings::{Clock, Gate};
 use super::query::{Field as AskedField, Value};
 use super::request::{ModifiedRange, SearchRequest};
-use super::schema::{Fields, column, essence, path_term, value_term};
+use super::schema::{Fields, essence, path_term, value_term};
+use super::snapshot::OpenSegment;
 use crate::access::Access;
 use crate::acl::AclTable;
 use crate::catalog::{Space, SpaceCatalog};
@@ -116,22 +117,22 @@ impl<'a> Filters<'a> {
     /// The filters of a segment.
     pub(super) fn open(
         &self,
-        segment: &'a SegmentReader,
+        open: &'a OpenSegment,
         fields: &Fields,
         clock: &mut Clock,
     ) -> Result<SegmentFilters<'a>> {
-        let opener = Opener { segment, fields };
+        let opener = Opener { segment: &open.reader, fields };
         let mut filters = SegmentFilters {
             gates: Vec::new(),
             excluded: Vec::new(),
             is_cut: false,
-            alive: segment.alive_bitset(),
+            alive: open.reader.alive_bitset(),
             modified: None,
             spaces: None,
             acl: None,
         };
-        self.open_spaces(&opener, &mut filters)?;
-        self.open_acls(&opener, &mut filters)?;
+        self.open_spaces(&opener, &open.space, &mut filters)?;
+        self.open_acls(&opener, &open.acl, &mut filters)?;
         for values in &self.values {
             let mut any = Vec::new();
             for value in values {
@@ -144,12 +145,17 @@ impl<'a> Filters<'a> {
             filters.excluded.push(gate);
         }
         if let Some(range) = self.modified {
-            filters.modified = Some((column::signed(segment, column::MODIFIED)?, range));
+            filters.modified = Some((Arc::clone(&open.modified), range));
         }
         Ok(filters)
     }
 
-    fn open_spaces(&self, opener: &Opener<'_>, filters: &mut SegmentFilters<'a>) -> Result<()> {
+    fn open_spaces(
+        &self,
+        opener: &Opener<'_>,
+        column: &Arc<dyn ColumnValues<u64>>,
+        filters: &mut SegmentFilters<'a>,
+    ) -> Result<()> {
         let SpaceFilter::Of(rules) = &self.spaces else { return Ok(()) };
         let all = u64::from(opener.segment.max_doc());
         if rules.len() <= SPACES_LISTED_MAX {
@@ -172,12 +178,17 @@ impl<'a> Filters<'a> {
                 conditioned.insert(rule.space, opener.rule(rule)?);
             }
         }
-        let column = column::unsigned(opener.segment, column::SPACE)?;
+        let column = Arc::clone(column);
         filters.spaces = Some(SpaceCheck { column, plain, conditioned });
         Ok(())
     }
 
-    fn open_acls(&self, opener: &Opener<'_>, filters: &mut SegmentFilters<'a>) -> Result<()> {
+    fn open_acls(
+        &self,
+        opener: &Opener<'_>,
+        column: &Arc<dyn ColumnValues<u64>>,
+        filters: &mut SegmentFilters<'a>,
+    ) -> Result<()> {
         if self.access.passes_every_acl() {
             return Ok(());
         }
@@ -200,7 +211,7 @@ impl<'a> Filters<'a> {
             }
         }
         filters.acl = Some(AclFilter {
-            column: column::unsigned(opener.segment, column::ACL)?,
+            column: Arc::clone(column),
             acls: self.acls,
             access: self.access,
             known: HashMap::new(),

@@ -1,10 +1,12 @@
 //! States of the index that are kept for a while, so that the pages of one search fit together while the index goes on.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tantivy::Searcher;
+
+use super::snapshot::Snapshot;
 
 /// States that are kept: each holds files that may have been merged meanwhile.
 const KEPT_MAX: usize = 8;
@@ -14,30 +16,29 @@ const KEPT_FOR: Duration = Duration::from_secs(120);
 /// The states that cursors lead to, the one that was used last at the end.
 #[derive(Default)]
 pub(super) struct Generations {
-    kept: Mutex<VecDeque<(Searcher, Instant)>>,
+    kept: Mutex<VecDeque<(Arc<Snapshot>, Instant)>>,
 }
 
 impl Generations {
     /// Keeps a state for whoever has the cursor that was made of it.
-    pub(super) fn keep(&self, searcher: &Searcher) {
+    pub(super) fn keep(&self, snapshot: &Arc<Snapshot>) {
         let now = Instant::now();
-        let number = searcher.generation().generation_id();
+        let number = snapshot.generation();
         let mut kept = self.kept.lock();
         kept.retain(|(other, used)| {
-            other.generation().generation_id() != number && now.duration_since(*used) < KEPT_FOR
+            other.generation() != number && now.duration_since(*used) < KEPT_FOR
         });
-        kept.push_back((searcher.clone(), now));
+        kept.push_back((Arc::clone(snapshot), now));
         if kept.len() > KEPT_MAX {
             kept.pop_front();
         }
     }
 
     /// The state with a number, if it is kept.
-    pub(super) fn get(&self, number: u64) -> Option<Searcher> {
+    pub(super) fn get(&self, number: u64) -> Option<Arc<Snapshot>> {
         let kept = self.kept.lock();
-        let found =
-            kept.iter().find(|(searcher, _)| searcher.generation().generation_id() == number);
-        found.map(|(searcher, _)| searcher.clone())
+        let found = kept.iter().find(|(snapshot, _)| snapshot.generation() == number);
+        found.map(|(snapshot, _)| Arc::clone(snapshot))
     }
 
     /// Lets go what was not used for long.

@@ -26,6 +26,7 @@ mod page;
 mod plan;
 mod postings;
 mod rank;
+mod snapshot;
 mod window;
 
 // The index, and what keeps it in step with the store.
@@ -63,6 +64,7 @@ use cursor::Position;
 use extract::Extract;
 use generations::Generations;
 use schema::Fields;
+use snapshot::Snapshot;
 use state::State;
 
 /// The folder of the index in a data directory.
@@ -87,7 +89,7 @@ pub(crate) struct FullText {
     options: FullTextOptions,
     fields: Fields,
     /// What can be searched now; `None` before the index is open.
-    reader: ArcSwapOption<tantivy::IndexReader>,
+    newest: ArcSwapOption<Snapshot>,
     state: State,
     generations: Generations,
     discarded: AtomicU64,
@@ -99,7 +101,7 @@ impl FullText {
             folder: data_dir.join(FOLDER),
             options,
             fields: Fields::new(),
-            reader: ArcSwapOption::empty(),
+            newest: ArcSwapOption::empty(),
             state: State::default(),
             generations: Generations::default(),
             discarded: AtomicU64::new(0),
@@ -117,23 +119,23 @@ impl FullText {
     }
 
     pub(crate) fn progress(&self, newest: u64) -> FullTextProgress {
-        self.state.progress(newest)
+        let documents = self.newest.load().as_ref().map_or(0, |newest| newest.searcher.num_docs());
+        FullTextProgress { documents, ..self.state.progress(newest) }
     }
 
     /// The state of the index that a cursor is of if it is kept, else the newest; `None`: the index is not open yet.
-    fn searcher(&self, position: Option<&Position>) -> Option<tantivy::Searcher> {
+    fn snapshot(&self, position: Option<&Position>) -> Option<Arc<Snapshot>> {
         position
             .and_then(|position| self.generations.get(position.generation))
-            .or_else(|| self.reader.load_full().map(|reader| reader.searcher()))
+            .or_else(|| self.newest.load_full())
     }
 
     /// Figures for the operator.
     pub(crate) fn stats(&self, newest: u64) -> FullTextStats {
-        let searcher = self.reader.load_full().map(|reader| reader.searcher());
+        let snapshot = self.newest.load_full();
         FullTextStats {
             progress: self.progress(newest),
-            documents: searcher.as_ref().map_or(0, tantivy::Searcher::num_docs),
-            segments: searcher.as_ref().map_or(0, |searcher| searcher.segment_readers().len()),
+            segments: snapshot.as_ref().map_or(0, |snapshot| snapshot.segments.len()),
             disk_bytes: disk_bytes(&self.folder),
             kept_searchers: self.generations.count(),
             discarded: self.discarded.load(Ordering::Relaxed),

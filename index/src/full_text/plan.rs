@@ -1,15 +1,19 @@
 //! A query, planned for the segments that are searched: its tokens are looked up, its words are weighed.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use tantivy::postings::TermInfo;
 use tantivy::query::Bm25Weight;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Searcher, SegmentReader, Term};
+use tantivy::{InvertedIndexReader, Term};
 
 use super::asked::{Alternative, Asked, Expression, Word};
 use super::commit::failed;
 use super::expand;
-use super::postings::{Clock, List, Run, Unit};
+use super::postings::{Clock, List, Run, Set, Unit};
 use super::schema::{Fields, Place};
+use super::snapshot::{OpenSegment, Snapshot};
 use crate::error::{Error, Result};
 
 /// How much a place counts, in the order of [`Place::ALL`].
@@ -46,37 +50,27 @@ pub(super) struct PlannedUnit {
 struct PlannedList {
     place: Place,
     terms: Vec<Option<TermInfo>>,
-    weight: Bm25Weight,
+    weight: Arc<Bm25Weight>,
 }
 
 struct PlannedRun {
     place: Place,
     tokens: Vec<(Vec<Option<TermInfo>>, u32)>,
-    weight: Bm25Weight,
+    weight: Arc<Bm25Weight>,
 }
+
+/// A term in each segment, and in how many documents it is.
+type LookedUp = (Vec<Option<TermInfo>>, u64);
 
 /// Looks tokens up and weighs them.
 pub(super) struct Planner<'s> {
-    searcher: &'s Searcher,
+    snapshot: &'s Snapshot,
     fields: &'s Fields,
-    documents: u64,
-    average_lengths: [f32; 3],
 }
 
 impl<'s> Planner<'s> {
-    pub(super) fn new(searcher: &'s Searcher, fields: &'s Fields) -> Result<Planner<'s>> {
-        let segments = searcher.segment_readers();
-        let documents: u64 = segments.iter().map(|segment| u64::from(segment.max_doc())).sum();
-        let mut average_lengths = [1.0; 3];
-        for (place, average) in Place::ALL.into_iter().zip(&mut average_lengths) {
-            let mut tokens = 0;
-            for segment in segments {
-                let index = segment.inverted_index(fields.of(place)).map_err(read_failed)?;
-                tokens += index.total_num_tokens();
-            }
-            *average = (tokens as f32 / documents.max(1) as f32).max(f32::MIN_POSITIVE);
-        }
-        Ok(Planner { searcher, fields, documents, average_lengths })
+    pub(super) fn new(snapshot: &'s Snapshot, fields: &'s Fields) -> Planner<'s> {
+        Planner { snapshot, fields }
     }
 
     pub(super) fn plan(&self, asked: &Asked) -> Result<Plan> {
@@ -88,7 +82,12 @@ impl<'s> Planner<'s> {
             .iter()
             .map(|word| Ok(PlannedWord { typed: self.unit(&word.expression)?, similar: None }));
         let exact_title = match &asked.whole {
-            Some(whole) => self.look_up(&Term::from_field_text(self.fields.title_exact, whole))?,
+            Some(whole) => {
+                let term = Term::from_field_text(self.fields.title_exact, whole);
+                self.look_up(&term, |segment| {
+                    segment.reader.inverted_index(self.fields.title_exact).map_err(read_failed)
+                })?
+            }
             None => None,
         };
         Ok(Plan {
@@ -112,7 +111,8 @@ impl<'s> Planner<'s> {
             let Some(typed) = &word.typed else { continue };
             let mut similar = PlannedUnit::default();
             for place in &word.expression.places {
-                let found = expand::similar(self.searcher, self.fields.of(*place), typed, clock)?;
+                let found =
+                    expand::similar(&self.snapshot.searcher, self.fields.of(*place), typed, clock)?;
                 for expand::Similar { text, terms, documents } in found {
                     let weight = self.weigh(*place, documents, expand::SIMILAR_WEIGHT);
                     similar.lists.push(PlannedList { place: *place, terms, weight });
@@ -149,8 +149,9 @@ impl<'s> Planner<'s> {
     ) -> Result<()> {
         let mut found = Vec::with_capacity(places.len());
         for place in places {
-            let term = Term::from_field_text(self.fields.of(*place), text);
-            found.extend(self.look_up(&term)?.map(|(terms, documents)| (*place, terms, documents)));
+            found.extend(
+                self.look_up_in(*place, text)?.map(|(terms, documents)| (*place, terms, documents)),
+            );
         }
         let documents = found.iter().map(|(.., documents)| *documents).max().unwrap_or(0);
         for (place, terms, _) in found {
@@ -161,7 +162,6 @@ impl<'s> Planner<'s> {
     }
 
     fn add(&self, unit: &mut PlannedUnit, place: Place, alternative: &Alternative) -> Result<()> {
-        let field = self.fields.of(place);
         match alternative {
             Alternative::Token { text, weight } => {
                 self.add_token(unit, &[place], (text, *weight))?;
@@ -170,8 +170,9 @@ impl<'s> Planner<'s> {
                 let mut found = Vec::with_capacity(tokens.len());
                 let mut rarest = u64::MAX;
                 for (position, text) in tokens.iter().take(RUN_TOKENS_MAX) {
-                    let term = Term::from_field_text(field, text);
-                    let Some((terms, documents)) = self.look_up(&term)? else { return Ok(()) };
+                    let Some((terms, documents)) = self.look_up_in(place, text)? else {
+                        return Ok(());
+                    };
                     rarest = rarest.min(documents);
                     found.push((terms, *position));
                 }
@@ -185,25 +186,37 @@ impl<'s> Planner<'s> {
         Ok(())
     }
 
+    /// A token of a place; see [`Planner::look_up`].
+    fn look_up_in(&self, place: Place, text: &str) -> Result<Option<LookedUp>> {
+        let term = Term::from_field_text(self.fields.of(place), text);
+        self.look_up(&term, |segment| Ok(segment.words(place)))
+    }
+
     /// The term in each segment, and in how many documents it is; `None`: in none.
-    fn look_up(&self, term: &Term) -> Result<Option<(Vec<Option<TermInfo>>, u64)>> {
+    fn look_up<I: Deref<Target = InvertedIndexReader>>(
+        &self,
+        term: &Term,
+        index: impl Fn(&'s OpenSegment) -> Result<I>,
+    ) -> Result<Option<LookedUp>> {
         let mut documents = 0;
-        let mut terms = Vec::with_capacity(self.searcher.segment_readers().len());
-        for segment in self.searcher.segment_readers() {
-            let index = segment.inverted_index(term.field()).map_err(read_failed)?;
-            let found = index.get_term_info(term).map_err(|source| read_failed(source.into()))?;
+        let mut terms = Vec::with_capacity(self.snapshot.segments.len());
+        for segment in &self.snapshot.segments {
+            let found = index(segment)?.get_term_info(term);
+            let found = found.map_err(|source| read_failed(source.into()))?;
             documents += found.as_ref().map_or(0, |found| u64::from(found.doc_freq));
             terms.push(found);
         }
         Ok((documents > 0).then_some((terms, documents)))
     }
 
-    fn weigh(&self, place: Place, documents: u64, weight: f32) -> Bm25Weight {
-        let average = self.average_lengths.get(place as usize).copied().unwrap_or(1.0);
+    fn weigh(&self, place: Place, documents: u64, weight: f32) -> Arc<Bm25Weight> {
+        let average = self.snapshot.average_lengths.get(place as usize).copied().unwrap_or(1.0);
         let boost = boost(place) * weight;
         // A token cannot be in more documents than there are, whatever a damaged file says.
-        let documents = documents.min(self.documents);
-        Bm25Weight::for_one_term_without_explain(documents, self.documents, average).boost_by(boost)
+        let all = self.snapshot.documents;
+        let documents = documents.min(all);
+        let weight = Bm25Weight::for_one_term_without_explain(documents, all, average);
+        Arc::new(weight.boost_by(boost))
     }
 }
 
@@ -215,27 +228,25 @@ impl PlannedUnit {
     /// Opens the lists of a segment. What beginnings stand for is looked up here; true: not all of it was.
     pub(super) fn open(
         &self,
-        (ordinal, segment): (usize, &SegmentReader),
+        (ordinal, segment): (usize, &OpenSegment),
         fields: &Fields,
         clock: &mut Clock,
     ) -> Result<(Unit, bool)> {
-        let mut lists = Vec::new();
+        let mut lists = Vec::with_capacity(self.lists.len());
         for list in &self.lists {
             let Some(Some(term)) = list.terms.get(ordinal) else { continue };
-            let field = fields.of(list.place);
-            let index = segment.inverted_index(field).map_err(read_failed)?;
+            let index = segment.words(list.place);
             let postings = index.read_postings_from_terminfo(term, IndexRecordOption::WithFreqs);
             lists.push(List {
                 postings: postings.map_err(io_failed)?,
-                norms: segment.get_fieldnorms_reader(field).map_err(read_failed)?,
-                weight: list.weight.clone(),
+                norms: segment.norms(list.place),
+                weight: Arc::clone(&list.weight),
                 place: list.place,
             });
         }
-        let mut runs = Vec::new();
+        let mut runs = Vec::with_capacity(self.runs.len());
         for run in &self.runs {
-            let field = fields.of(run.place);
-            let index = segment.inverted_index(field).map_err(read_failed)?;
+            let index = segment.words(run.place);
             let mut tokens = Vec::with_capacity(run.tokens.len());
             for (terms, position) in &run.tokens {
                 let Some(Some(term)) = terms.get(ordinal) else { break };
@@ -244,17 +255,19 @@ impl PlannedUnit {
                 tokens.push((postings.map_err(io_failed)?, *position));
             }
             if tokens.len() == run.tokens.len() {
-                let norms = segment.get_fieldnorms_reader(field).map_err(read_failed)?;
-                runs.push(Run::new(tokens, (norms, run.weight.clone(), run.place)));
+                let norms = segment.norms(run.place);
+                runs.push(Run::new(tokens, (norms, Arc::clone(&run.weight), run.place)));
             }
         }
         let mut sets = Vec::new();
         let mut is_cut = false;
         for (place, beginning) in &self.beginnings {
-            let (bits, cut) = expand::beginning(segment, fields.of(*place), beginning, clock)?;
+            let (docs, cut) =
+                expand::beginning(&segment.reader, fields.of(*place), beginning, clock)?;
             is_cut |= cut;
-            if bits.count() > 0 {
-                sets.push((bits, boost(*place), *place));
+            let count = docs.count();
+            if count > 0 {
+                sets.push(Set { docs, count, score: boost(*place), place: *place });
             }
         }
         Ok((Unit::new(lists, runs, sets), is_cut))

@@ -1,5 +1,6 @@
 //! Going through lists of documents: one list, several together, runs of tokens. All of it within time.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use tantivy::fieldnorm::FieldNormReader;
@@ -52,7 +53,8 @@ impl Clock {
 pub(super) struct List {
     pub(super) postings: SegmentPostings,
     pub(super) norms: FieldNormReader,
-    pub(super) weight: Bm25Weight,
+    /// Shared: it is a thousand bytes large.
+    pub(super) weight: Arc<Bm25Weight>,
     pub(super) place: Place,
 }
 
@@ -77,7 +79,7 @@ pub(super) struct Run {
     /// The rarest first, each with what brings its positions to where the run begins.
     tokens: Vec<(SegmentPostings, u32)>,
     norms: FieldNormReader,
-    weight: Bm25Weight,
+    weight: Arc<Bm25Weight>,
     place: Place,
     /// `None`: it was not looked for yet.
     doc: Option<DocId>,
@@ -89,7 +91,7 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn new(
         mut tokens: Vec<(SegmentPostings, u32)>,
-        (norms, weight, place): (FieldNormReader, Bm25Weight, Place),
+        (norms, weight, place): (FieldNormReader, Arc<Bm25Weight>, Place),
     ) -> Run {
         let last = tokens.iter().map(|(_, position)| *position).max().unwrap_or(0);
         for (_, position) in &mut tokens {
@@ -173,28 +175,46 @@ fn keep_common(left: &mut Vec<u32>, right: &[u32]) {
 /// Documents of many tokens, all of which weigh the same.
 pub(super) struct Bits {
     words: Vec<u64>,
-    count: u64,
 }
 
 impl Bits {
     pub(super) fn new(max_doc: DocId) -> Bits {
         let words = usize::try_from(max_doc / 64 + 1).unwrap_or(0);
-        Bits { words: vec![0; words], count: 0 }
+        Bits { words: vec![0; words] }
     }
 
     pub(super) fn insert(&mut self, doc: DocId) {
         let word = usize::try_from(doc / 64).unwrap_or(usize::MAX);
         if let Some(word) = self.words.get_mut(word) {
-            self.count += u64::from(*word & (1 << (doc % 64)) == 0);
             *word |= 1 << (doc % 64);
         }
     }
 
     pub(super) fn count(&self) -> u64 {
-        self.count
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    fn seek(&self, target: DocId) -> DocId {
+    fn has(&self, doc: DocId) -> bool {
+        let word = usize::try_from(doc / 64).ok().and_then(|at| self.words.get(at));
+        word.is_some_and(|word| word & (1 << (doc % 64)) != 0)
+    }
+
+    /// The documents from `from` on that are below `end`.
+    pub(super) fn range(&self, from: DocId, end: DocId) -> impl Iterator<Item = DocId> {
+        let first = usize::try_from(from / 64).unwrap_or(usize::MAX);
+        let words = (from & !63..end).step_by(64).zip(self.words.iter().skip(first));
+        words.flat_map(move |(base, word)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+                (bit < u64::BITS).then_some(base + bit)
+            })
+            .filter(move |doc| (from..end).contains(doc))
+        })
+    }
+
+    pub(super) fn seek(&self, target: DocId) -> DocId {
         let first = usize::try_from(target / 64).unwrap_or(usize::MAX);
         let Some(word) = self.words.get(first) else { return TERMINATED };
         let left = word & (u64::MAX << (target % 64));
@@ -209,18 +229,25 @@ impl Bits {
     }
 }
 
+/// The documents of many tokens in one place.
+pub(super) struct Set {
+    pub(super) docs: Bits,
+    pub(super) count: u64,
+    pub(super) score: f32,
+    pub(super) place: Place,
+}
+
 /// Documents that have one of several alternatives.
 pub(super) struct Unit {
     pub(super) lists: Vec<List>,
     pub(super) runs: Vec<Run>,
-    /// With their score.
-    pub(super) sets: Vec<(Bits, f32, Place)>,
+    pub(super) sets: Vec<Set>,
     /// `None`: none was looked for yet.
     doc: Option<DocId>,
 }
 
 impl Unit {
-    pub(super) fn new(lists: Vec<List>, runs: Vec<Run>, sets: Vec<(Bits, f32, Place)>) -> Unit {
+    pub(super) fn new(lists: Vec<List>, runs: Vec<Run>, sets: Vec<Set>) -> Unit {
         Unit { lists, runs, sets, doc: None }
     }
 
@@ -228,12 +255,12 @@ impl Unit {
     pub(super) fn cost(&self) -> u64 {
         let lists = self.lists.iter().map(|list| u64::from(list.postings.doc_freq()));
         let runs = self.runs.iter().map(Run::cost);
-        lists.chain(runs).chain(self.sets.iter().map(|(bits, ..)| bits.count())).sum()
+        lists.chain(runs).chain(self.sets.iter().map(|set| set.count)).sum()
     }
 
-    /// Whether there are lists of single tokens only.
-    pub(super) fn has_lists_only(&self) -> bool {
-        self.runs.is_empty() && self.sets.is_empty()
+    /// Whether all that it says of a document is known when the document is found.
+    pub(super) fn needs_no_positions(&self) -> bool {
+        self.runs.is_empty()
     }
 
     /// The first document from `target` on.
@@ -266,8 +293,8 @@ impl Unit {
         for run in &mut self.runs {
             least = least.min(run.seek(target, clock));
         }
-        for (bits, ..) in &self.sets {
-            least = least.min(bits.seek(target));
+        for set in &self.sets {
+            least = least.min(set.docs.seek(target));
         }
         least
     }
@@ -277,7 +304,7 @@ impl Unit {
     pub(super) fn confirm(&mut self, doc: DocId) -> bool {
         self.doc == Some(doc)
             && (self.lists.iter().any(|list| list.postings.doc() == doc)
-                || self.sets.iter().any(|(bits, ..)| bits.seek(doc) == doc)
+                || self.sets.iter().any(|set| set.docs.has(doc))
                 || self.runs.iter_mut().any(|run| run.count(doc) > 0))
     }
 
@@ -300,9 +327,9 @@ impl Unit {
                 offer(run.place, run.weight.score(run.norms.fieldnorm_id(doc), count));
             }
         }
-        for (bits, score, place) in &self.sets {
-            if bits.seek(doc) == doc {
-                offer(*place, *score);
+        for set in &self.sets {
+            if set.docs.has(doc) {
+                offer(set.place, set.score);
             }
         }
         blend(places.into_iter())
@@ -370,6 +397,8 @@ mod tests {
             bits.insert(doc);
         }
         assert_eq!(bits.count(), 5);
+        assert_eq!(bits.range(63, 299).collect::<Vec<_>>(), [63, 64, 200]);
+        assert_eq!(bits.range(64, 9_999).collect::<Vec<_>>(), [64, 200, 299]);
         for (target, wanted) in [
             (0, 0),
             (1, 63),

@@ -88,6 +88,7 @@ impl Reconcile {
             }
             true
         })?;
+        let mut lacking = Vec::new();
         for uri in &slice.uris {
             let counts = known.get(uri.as_slice()).copied().unwrap_or_default();
             let stored = slice.resources.get(uri);
@@ -97,10 +98,11 @@ impl Reconcile {
                 if counts != (0, 0) {
                     session.delete(uri);
                 }
-                session.add(uri, self.until)?;
+                lacking.push(uri);
             }
-            self.looked_at += 1;
         }
+        session.add(&lacking, self.until)?;
+        self.looked_at += u64::try_from(slice.uris.len()).unwrap_or(0);
         match slice.last {
             Some(last) => {
                 self.after = last;

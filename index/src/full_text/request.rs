@@ -137,6 +137,8 @@ pub struct FullTextProgress {
     pub rebuilding: Option<f32>,
     /// Why the index does not go on, if it does not; it is tried again.
     pub failure: Option<String>,
+    /// Resources that can be found.
+    pub documents: u64,
 }
 
 /// Figures of the full-text index.
@@ -144,8 +146,6 @@ pub struct FullTextProgress {
 pub struct FullTextStats {
     /// How far it is.
     pub progress: FullTextProgress,
-    /// Resources in it.
-    pub documents: u64,
     /// Segments that a search looks at.
     pub segments: usize,
     /// Bytes of its files.

@@ -3,23 +3,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use tantivy::Searcher;
-
 use super::FullText;
-use super::analysis::Language;
 use super::asked::Asked;
 use super::cursor::{self, Position, Relaxed};
 use super::execute::{Execution, Found, Wanted};
 use super::filter::Filters;
 use super::page;
-use super::plan::{Plan, Planner, io_failed, read_failed};
+use super::plan::{Plan, Planner};
 use super::postings::Clock;
 use super::query::{KnownFields, parse};
 use super::rank::{FEW_WORDS_MAX, Ranked, Top};
 use super::request::{
     FullTextProgress, FullTextStats, HITS_MAX, SearchNote, SearchPage, SearchRequest,
 };
-use super::schema::Fields;
+use super::snapshot::Snapshot;
 use super::snippet::Wanted as WantedWords;
 use crate::catalog::SpaceCatalog;
 use crate::cursor::SECRET_BYTES;
@@ -28,8 +25,6 @@ use crate::shared::Shared;
 
 /// With fewer hits than this, words may be misspelled.
 const FEW_HITS: u64 = 3;
-/// A language of at most one in so many texts is not thought of.
-const RARE_LANGUAGE: u64 = 200;
 /// No search takes longer, whatever is asked.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -94,7 +89,7 @@ fn search(
     }
     let catalog = shared.catalog();
     check_space(&catalog, request)?;
-    let Some(searcher) = full_text.searcher(position.as_ref()) else {
+    let Some(snapshot) = full_text.snapshot(position.as_ref()) else {
         // The index is not open yet.
         if page.notes.is_empty() {
             page.notes.push(SearchNote::IndexIncomplete { share: 0.0 });
@@ -102,8 +97,7 @@ fn search(
         return Ok(page);
     };
     let variables = known_variables(&catalog, request);
-    let languages = languages(&searcher, &full_text.fields)?;
-    let known = KnownFields { variables: &variables, languages: &languages };
+    let known = KnownFields { variables: &variables, languages: &snapshot.languages };
     let query = parse(request.query, &known);
     if let Some(cut) = query.cut {
         page.notes.push(SearchNote::QueryCut { bytes: cut.bytes, words: cut.words });
@@ -120,14 +114,14 @@ fn search(
     let mut search = Search {
         full_text,
         request,
-        searcher: &searcher,
-        planner: Planner::new(&searcher, &full_text.fields)?,
+        snapshot: &snapshot,
+        planner: Planner::new(&snapshot, &full_text.fields),
         asked: &asked,
         filters: &filters,
         clock: Clock::until(deadline),
         limit,
         after: position,
-        wanted_words: WantedWords::of(&query, &languages),
+        wanted_words: WantedWords::of(&query, &snapshot.languages),
     };
     let answer = search.run(&mut page.notes)?;
     page.total = answer.total;
@@ -138,12 +132,12 @@ fn search(
     let has_more = answer.hits.len() > limit;
     let hits = answer.hits.get(..limit.min(answer.hits.len())).unwrap_or_default();
     if let Some(last) = hits.last().filter(|_| has_more) {
-        let generation = searcher.generation().generation_id();
+        let generation = snapshot.generation();
         let position = Position { relaxed: answer.relaxed, generation, after: last.rank };
         page.next_cursor = Some(cursor::encode(secret, request, &position));
-        full_text.generations.keep(&searcher);
+        full_text.generations.keep(&snapshot);
     }
-    let index = (&searcher, &full_text.fields);
+    let index = (&snapshot.searcher, &full_text.fields);
     page.hits = page::hits(shared, index, request, &search.wanted_words, hits)?;
     Ok(page)
 }
@@ -176,30 +170,6 @@ fn known_variables(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Vec<S
     variables
 }
 
-/// The languages of the texts, the most frequent first; without those of very few.
-pub(super) fn languages(searcher: &Searcher, fields: &Fields) -> Result<Vec<Language>> {
-    let mut counts = [0_u64; Language::COUNT as usize];
-    for segment in searcher.segment_readers() {
-        let index = segment.inverted_index(fields.language).map_err(read_failed)?;
-        let mut stream = index.terms().stream().map_err(io_failed)?;
-        while stream.advance() {
-            // A term of a number is its eight bytes.
-            let number = stream.key().last().map_or(usize::MAX, |number| usize::from(*number));
-            if let Some(count) = counts.get_mut(number) {
-                *count += u64::from(stream.value().doc_freq);
-            }
-        }
-    }
-    let all: u64 = counts.iter().sum();
-    let mut languages: Vec<(u64, Language)> = (0..)
-        .zip(counts)
-        .filter(|(_, count)| *count > 0 && count.saturating_mul(RARE_LANGUAGE) >= all)
-        .filter_map(|(number, count)| Some((count, Language::of_number(number)?)))
-        .collect();
-    languages.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(languages.into_iter().map(|(_, language)| language).collect())
-}
-
 /// What a search came to.
 struct Answer {
     relaxed: Relaxed,
@@ -212,7 +182,7 @@ struct Answer {
 struct Search<'a> {
     full_text: &'a FullText,
     request: &'a SearchRequest<'a>,
-    searcher: &'a Searcher,
+    snapshot: &'a Snapshot,
     planner: Planner<'a>,
     asked: &'a Asked,
     filters: &'a Filters<'a>,
@@ -286,8 +256,8 @@ impl Search<'_> {
             sort: self.request.sort,
         };
         let top = Top::new(self.limit + 1, self.after.map(|position| position.after));
-        let mut found = Found { top, total: 0, is_prefix_cut: false };
-        for segment in self.searcher.segment_readers().iter().enumerate() {
+        let mut found = Found::new(top);
+        for segment in self.snapshot.segments.iter().enumerate() {
             if !self.clock.look() {
                 break;
             }

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::read::read_chunk;
 use crate::store::codec::Reader;
 use crate::store::value::Head;
-use crate::store::{Cf, View};
+use crate::store::{Cf, Pinned, View};
 
 /// Bytes of text of one resource that can be found; what is behind them is not.
 pub(super) const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -33,15 +33,35 @@ enum LoadedBody {
     Blob(Vec<u8>),
 }
 
-/// A resource with up to `text_bytes_max` bytes of text.
-pub(super) fn load(view: &View<'_>, uri: &str, text_bytes_max: usize) -> Result<Option<Loaded>> {
-    let Some(value) = view.get(Cf::Contents, uri.as_bytes())? else { return Ok(None) };
+/// A resource as it stands in the store, not decoded yet.
+pub(super) struct Stored<'v> {
+    contents: Result<Option<Pinned<'v>>>,
+    descriptor: Result<Option<Pinned<'v>>>,
+}
+
+/// Reads several resources in one go, in the order of their URIs as they are given.
+pub(super) fn read_many<'v>(view: &'v View<'_>, uris: &[&str]) -> Result<Vec<Stored<'v>>> {
+    let keys: Vec<&[u8]> = uris.iter().map(|uri| uri.as_bytes()).collect();
+    let contents = view.get_many(Cf::Contents, &keys)?;
+    let descriptors = view.get_many(Cf::Descriptors, &keys)?;
+    let both = contents.into_iter().zip(descriptors);
+    Ok(both.map(|(contents, descriptor)| Stored { contents, descriptor }).collect())
+}
+
+/// A resource with up to `text_bytes_max` bytes of text; `None`: there is none.
+pub(super) fn decode(
+    view: &View<'_>,
+    uri: &str,
+    stored: Stored<'_>,
+    text_bytes_max: usize,
+) -> Result<Option<Loaded>> {
+    let Some(value) = stored.contents? else { return Ok(None) };
     let mut reader = Reader::new(&value, "contents value");
     let head = Head::read(&mut reader)?;
-    let stored = view.get(Cf::Descriptors, uri.as_bytes())?.ok_or_else(|| {
+    let descriptor = stored.descriptor?.ok_or_else(|| {
         Error::new(ErrorKind::Corrupt, uri, "its descriptor is missing; run `pressmark verify`")
     })?;
-    let descriptor = Descriptor::from_stored(stored.to_vec())?;
+    let descriptor = Descriptor::from_stored(descriptor.to_vec())?;
     let mut text_left = text_bytes_max;
     let mut parts = Vec::new();
     for number in 0..reader.u16()? {

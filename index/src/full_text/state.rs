@@ -52,6 +52,7 @@ impl State {
         }
     }
 
+    /// All but the number of documents.
     pub(super) fn progress(&self, newest: u64) -> FullTextProgress {
         let inner = self.inner.lock();
         FullTextProgress {
@@ -59,6 +60,7 @@ impl State {
             newest: newest.max(inner.through),
             rebuilding: inner.rebuilding.map(|rebuilding| rebuilding.share),
             failure: inner.failure.clone(),
+            ..FullTextProgress::default()
         }
     }
 

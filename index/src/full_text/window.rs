@@ -9,22 +9,20 @@ use super::schema::Place;
 const DOCS: u32 = 1_024;
 const WORDS: usize = 16;
 
-/// A range of documents with the scores of those that were found.
+/// A range of documents with the scores of those that were found. It takes memory once something is.
+#[derive(Default)]
 pub(super) struct Window {
     base: DocId,
     /// A bit for each document that was found and not handed out yet.
     found: [u64; WORDS],
+    /// Where in `found` the next one is looked for.
+    at: usize,
     scores: [Vec<f32>; Place::ALL.len()],
 }
 
 impl Window {
-    pub(super) fn new() -> Window {
-        let scores = std::array::from_fn(|_| vec![0.0; usize::try_from(DOCS).unwrap_or(0)]);
-        Window { base: 0, found: [0; WORDS], scores }
-    }
-
     /// Finds the documents of a unit from `target` on, up to the end of the window that the first one begins; false:
-    /// there are none. The unit must have lists only.
+    /// there are none. The unit must have no runs.
     pub(super) fn fill(&mut self, unit: &mut Unit, target: DocId, clock: &mut Clock) -> bool {
         let mut base = TERMINATED;
         unit.lists.retain_mut(|list| {
@@ -34,27 +32,41 @@ impl Window {
             base = base.min(list.postings.doc());
             list.postings.doc() != TERMINATED
         });
+        for set in &unit.sets {
+            base = base.min(set.docs.seek(target));
+        }
         if base == TERMINATED {
             return false;
         }
-        self.base = base;
+        (self.base, self.at) = (base, 0);
+        for scores in &mut self.scores {
+            // Those that were handed out are zero again.
+            scores.resize(usize::try_from(DOCS).unwrap_or(0), 0.0);
+        }
         let end = base.saturating_add(DOCS);
         for list in &mut unit.lists {
-            let Some(scores) = self.scores.get_mut(list.place as usize) else { continue };
             let mut doc = list.postings.doc();
             while doc < end && clock.step() {
-                let score = list.score(doc);
-                let place = usize::try_from(doc - base).unwrap_or(usize::MAX);
-                if let (Some(word), Some(best)) =
-                    (self.found.get_mut(place / 64), scores.get_mut(place))
-                {
-                    *word |= 1 << (place % 64);
-                    *best = best.max(score);
-                }
+                self.add(doc, list.place, list.score(doc));
                 doc = list.postings.advance();
             }
         }
+        for set in &unit.sets {
+            for doc in set.docs.range(base, end) {
+                self.add(doc, set.place, set.score);
+            }
+        }
         true
+    }
+
+    #[inline]
+    fn add(&mut self, doc: DocId, place: Place, score: f32) {
+        let at = usize::try_from(doc.wrapping_sub(self.base)).unwrap_or(usize::MAX);
+        let best = self.scores.get_mut(place as usize).and_then(|scores| scores.get_mut(at));
+        if let (Some(word), Some(best)) = (self.found.get_mut(at / 64), best) {
+            *word |= 1 << (at % 64);
+            *best = best.max(score);
+        }
     }
 
     /// The first document behind the window.
@@ -64,7 +76,12 @@ impl Window {
 
     /// Hands out the next document with its score.
     pub(super) fn next(&mut self) -> Option<(DocId, f32)> {
-        let (at, word) = self.found.iter_mut().enumerate().find(|(_, word)| **word != 0)?;
+        let (at, word) = loop {
+            match self.found.get_mut(self.at)? {
+                0 => self.at += 1,
+                word => break (self.at, word),
+            }
+        };
         let bit = word.trailing_zeros();
         *word &= *word - 1;
         let place = at * 64 + usize::try_from(bit).unwrap_or(0);

@@ -6,12 +6,12 @@ use std::path::Path;
 use tantivy::schema::Field;
 use tantivy::{Index, Searcher, TantivyDocument, Term};
 
-use super::analysis::detect_language;
 use super::analysis::tokenizer::TextTokenizer;
+use super::analysis::{Analyser, detect_language};
 use super::document::{exact_key, tagged};
 use super::query::{Form, KnownFields, Matcher, Sequence, parse};
 use super::schema::{Fields, Place, TOKENIZER, uri_hash, value_term};
-use super::search::languages;
+use super::snapshot::languages;
 use crate::error::Result;
 use crate::space::SpaceId;
 
@@ -86,7 +86,7 @@ impl Yardstick {
         made.add_text(fields.uri_words, tagged(None, document.uri));
         made.add_text(fields.text, tagged(language, document.text));
         made.add_text(fields.shown_text, document.text);
-        if let Some(key) = exact_key(document.title) {
+        if let Some(key) = exact_key(&mut Analyser::default(), document.title) {
             made.add_text(fields.title_exact, key);
         }
         for (variable, value) in document.variables {

@@ -314,6 +314,9 @@ fn failed(what: &str, cf: Cf, source: rocksdb::Error) -> Error {
         .with_source(source)
 }
 
+/// A value as the store's cache holds it, without a copy.
+pub(crate) type Pinned<'v> = DBPinnableSlice<'v>;
+
 /// One consistent state of the store.
 pub(crate) struct View<'s> {
     store: &'s Store,
@@ -328,6 +331,26 @@ impl<'s> View<'s> {
         self.snapshot
             .get_pinned_cf(self.store.family(cf)?, key)
             .map_err(|source| failed("read", cf, source))
+    }
+
+    /// Several values in one go, in the order of their keys as they are given: each with what went wrong with it.
+    pub(crate) fn get_many(
+        &self,
+        cf: Cf,
+        keys: &[&[u8]],
+    ) -> Result<Vec<Result<Option<Pinned<'_>>>>> {
+        if !self.store.written.is(cf) {
+            return Ok(keys.iter().map(|_| Ok(None)).collect());
+        }
+        let family = self.store.family(cf)?;
+        let mut options = ReadOptions::default();
+        options.set_snapshot(&self.snapshot);
+        let keys = keys.iter().copied();
+        let found = self.store.db.batched_multi_get_cf_opt(family, keys, false, &options);
+        Ok(found
+            .into_iter()
+            .map(|value| value.map_err(|source| failed("read", cf, source)))
+            .collect())
     }
 
     /// Whether the key is there.

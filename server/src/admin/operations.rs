@@ -204,7 +204,7 @@ fn full_text(stats: FullTextStats) -> v1::FullTextState {
     v1::FullTextState {
         complete: stats.progress.rebuilding.is_none(),
         through_sequence: stats.progress.indexed_through,
-        document_count: stats.documents,
+        document_count: stats.progress.documents,
         disk_bytes: stats.disk_bytes,
         failure: stats.progress.failure.unwrap_or_default(),
     }

@@ -96,7 +96,7 @@ pub(super) fn stats(common: &Common) -> Result<ExitCode, Failure> {
         line("spaces without it yet", completion.spaces_behind.to_string())?;
     }
     if let Some(full_text) = stats.full_text {
-        line("full-text documents", full_text.documents.to_string())?;
+        line("full-text documents", full_text.progress.documents.to_string())?;
         line("full-text segments", full_text.segments.to_string())?;
         line("bytes in full text", full_text.disk_bytes.to_string())?;
         let progress = full_text.progress;

@@ -18,6 +18,7 @@ pub struct SearchMetrics {
     behind: Gauge,
     made: Gauge<f64, AtomicU64>,
     failing: Gauge,
+    documents: Gauge,
 }
 
 // === impl SearchMetrics ===
@@ -45,6 +46,11 @@ impl SearchMetrics {
             "Whether the index cannot go on (1); the log and /readyz say why",
             self.failing.clone(),
         );
+        registry.register(
+            "full_text_documents",
+            "Resources that can be found by their words",
+            self.documents.clone(),
+        );
     }
 
     /// Counts one search.
@@ -59,5 +65,6 @@ impl SearchMetrics {
         self.behind.set(i64::try_from(behind).unwrap_or(i64::MAX));
         self.made.set(progress.rebuilding.map_or(1.0, f64::from));
         self.failing.set(i64::from(progress.failure.is_some()));
+        self.documents.set(i64::try_from(progress.documents).unwrap_or(i64::MAX));
     }
 }

@@ -97,6 +97,28 @@ impl Analyser {
         });
         scan::Pass::new(text, stems, &mut self.buffers, each).run();
     }
+
+    /// A text folded as words are, without what stands between them: what a whole title is compared by.
+    pub(crate) fn fold_whole(&mut self, text: &str) -> String {
+        let mut folded = String::new();
+        let mut last_word = 0;
+        self.analyse(text, None, &mut |token| match token.kind {
+            TokenKind::Word => {
+                if !folded.is_empty() {
+                    folded.push(' ');
+                }
+                last_word = folded.len();
+                folded.push_str(token.text);
+            }
+            TokenKind::Whole if signed(token.text) => {
+                folded.truncate(last_word);
+                folded.push_str(token.text);
+            }
+            TokenKind::Gram if token.text.chars().nth(1).is_none() => folded.push_str(token.text),
+            TokenKind::Gram | TokenKind::Whole | TokenKind::Part | TokenKind::Stem => {}
+        });
+        folded
+    }
 }
 
 /// Analyses one text. Whoever has several keeps an [`Analyser`].
@@ -128,26 +150,9 @@ pub(crate) fn stems(word: &str, languages: &[Language]) -> Vec<String> {
     found
 }
 
-/// A text folded as words are, without what stands between them: what a whole title is compared by.
+/// See [`Analyser::fold_whole`].
 pub(crate) fn fold_whole(text: &str) -> String {
-    let mut folded = String::new();
-    let mut last_word = 0;
-    analyse(text, None, &mut |token| match token.kind {
-        TokenKind::Word => {
-            if !folded.is_empty() {
-                folded.push(' ');
-            }
-            last_word = folded.len();
-            folded.push_str(token.text);
-        }
-        TokenKind::Whole if signed(token.text) => {
-            folded.truncate(last_word);
-            folded.push_str(token.text);
-        }
-        TokenKind::Gram if token.text.chars().nth(1).is_none() => folded.push_str(token.text),
-        TokenKind::Gram | TokenKind::Whole | TokenKind::Part | TokenKind::Stem => {}
-    });
-    folded
+    Analyser::default().fold_whole(text)
 }
 
 /// Whether a whole is one word with a sign: `c++`, `c#`, `.net`.

@@ -27,26 +27,65 @@ struct Begun {
     end: usize,
 }
 
-/// The places in the order in which they begin, up to where the text has all that is wanted in `bytes_max` bytes.
-pub(super) fn hits(text: &str, wanted: &Wanted, bytes_max: usize) -> Vec<Hit> {
-    let mut search = Search::new(text, wanted);
-    let mut analyser = Analyser::default();
-    let mut from = 0;
-    while from < text.len() && search.hits.len() < HITS_MAX {
-        let end = piece_end(text, from);
-        search.begun.clear(); // positions count from the piece's start
-        let piece = text.get(from..end).unwrap_or_default();
-        analyser.analyse(piece, None, &mut |token| {
-            search.token(Token { start: from + token.start, end: from + token.end, ..token });
-        });
-        from = end;
-        search.hits.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.clause));
-        let best = window::best(&search.hits, bytes_max);
-        if best.is_some_and(|best| best.clauses == wanted.clauses) {
-            break;
+/// What is wanted, made ready for one text after the other.
+pub(super) struct Finder<'a> {
+    wanted: &'a Wanted,
+    /// The sequences that a term belongs to, and its place in each.
+    places: HashMap<&'a str, Vec<(usize, usize)>>,
+    /// With what the tokens begin that are looked up: most do not.
+    initials: Initials,
+    /// Which clause's stem a word has, as it is written.
+    stemmed: HashMap<String, Option<usize>>,
+    analyser: Analyser,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(wanted: &'a Wanted) -> Self {
+        let mut initials = Initials::default();
+        let mut places: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        for (sequence, (terms, _)) in wanted.sequences.iter().enumerate() {
+            for (place, (_, term)) in terms.terms.iter().enumerate() {
+                initials.add(term);
+                places.entry(term).or_default().push((sequence, place));
+            }
         }
+        wanted.terms.keys().for_each(|term| initials.add(term));
+        wanted.prefixes.iter().for_each(|(prefix, _)| initials.add(prefix));
+        wanted.stem_beginnings.iter().for_each(|beginning| initials.add(beginning));
+        let (stemmed, analyser) = (HashMap::new(), Analyser::default());
+        Self { wanted, places, initials, stemmed, analyser }
     }
-    search.answered()
+
+    /// The places in the order in which they begin, up to where the text has all that is wanted in `bytes_max` bytes.
+    pub(super) fn hits(&mut self, text: &str, bytes_max: usize) -> Vec<Hit> {
+        let Self { wanted, places, initials, stemmed, analyser } = self;
+        let mut search = Search {
+            text,
+            wanted,
+            places,
+            initials,
+            stemmed,
+            begun: HashMap::new(),
+            hits: Vec::new(),
+            weak: Vec::new(),
+        };
+        let mut from = 0;
+        while from < text.len() && search.hits.len() < HITS_MAX {
+            let end = piece_end(text, from);
+            search.begun.clear(); // positions count from the piece's start
+            let piece = text.get(from..end).unwrap_or_default();
+            analyser.analyse(piece, None, &mut |token| {
+                search.token(Token { start: from + token.start, end: from + token.end, ..token });
+            });
+            from = end;
+            search.hits.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.clause));
+            let best = window::best(&search.hits, bytes_max);
+            if best.is_some_and(|best| best.clauses == wanted.clauses) {
+                break;
+            }
+        }
+        search.answered()
+    }
 }
 
 /// Where the piece ends that begins at `from`: behind white space when there is some.
@@ -59,39 +98,21 @@ fn piece_end(text: &str, from: usize) -> usize {
     piece.rfind(char::is_whitespace).filter(|space| *space > 0).map_or(end, |space| from + space)
 }
 
-struct Search<'a> {
-    text: &'a str,
+/// One text that is gone through.
+struct Search<'s, 'a> {
+    text: &'s str,
     wanted: &'a Wanted,
-    /// The sequences that a term belongs to, and its place in each.
-    places: HashMap<&'a str, Vec<(usize, usize)>>,
+    places: &'s HashMap<&'a str, Vec<(usize, usize)>>,
+    initials: &'s Initials,
+    stemmed: &'s mut HashMap<String, Option<usize>>,
     /// By sequence and the position at which it began.
     begun: HashMap<(usize, u32), Begun>,
-    /// Which clause's stem a word has.
-    stemmed: HashMap<String, Option<usize>>,
     hits: Vec<Hit>,
     /// Single terms of sequences: marked where the text has no whole one.
     weak: Vec<Hit>,
-    /// With what the tokens begin that are looked up: most do not.
-    initials: Initials,
 }
 
-impl<'a> Search<'a> {
-    fn new(text: &'a str, wanted: &'a Wanted) -> Self {
-        let mut initials = Initials::default();
-        let mut places: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
-        for (sequence, (terms, _)) in wanted.sequences.iter().enumerate() {
-            for (place, (_, term)) in terms.terms.iter().enumerate() {
-                initials.add(term);
-                places.entry(term).or_default().push((sequence, place));
-            }
-        }
-        wanted.terms.keys().for_each(|term| initials.add(term));
-        wanted.prefixes.iter().for_each(|(prefix, _)| initials.add(prefix));
-        wanted.stem_beginnings.iter().for_each(|beginning| initials.add(beginning));
-        let (begun, stemmed) = (HashMap::new(), HashMap::new());
-        Self { text, wanted, places, begun, stemmed, hits: Vec::new(), weak: Vec::new(), initials }
-    }
-
+impl Search<'_, '_> {
     fn token(&mut self, token: Token<'_>) {
         if !self.initials.has(token.text) || self.hits.len() >= HITS_MAX {
             return;
@@ -99,9 +120,9 @@ impl<'a> Search<'a> {
         if let Some(clause) = self.clause_of(&token) {
             self.hits.push(Hit { clause, start: token.start, end: token.end });
         }
-        let places = self.places.get(token.text).cloned().unwrap_or_default();
-        for (sequence, place) in places {
-            self.advance(sequence, place, &token);
+        let places = self.places;
+        for (sequence, place) in places.get(token.text).into_iter().flatten() {
+            self.advance(*sequence, *place, &token);
         }
     }
 
@@ -120,14 +141,14 @@ impl<'a> Search<'a> {
         if !worded || !self.wanted.stem_beginnings.iter().any(begins) {
             return None;
         }
-        if let Some(known) = self.stemmed.get(token.text) {
+        let word = self.text.get(token.start..token.end).unwrap_or_default();
+        if let Some(known) = self.stemmed.get(word) {
             return *known;
         }
-        let word = self.text.get(token.start..token.end).unwrap_or_default();
         let found = stems(word, &self.wanted.languages);
         let clause = found.iter().find_map(|stem| self.wanted.terms.get(stem).copied());
         if self.stemmed.len() < HITS_MAX {
-            self.stemmed.insert(token.text.to_owned(), clause);
+            self.stemmed.insert(word.to_owned(), clause);
         }
         clause
     }

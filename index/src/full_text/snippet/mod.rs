@@ -30,12 +30,21 @@ pub struct Snippet {
     pub marks: Vec<Range<usize>>,
 }
 
-/// The best piece of a text, of at most `bytes_max` bytes. Without a match, it is the text's beginning.
-pub(crate) fn snippet(text: &str, wanted: &Wanted, bytes_max: usize) -> Snippet {
-    let scanned = beginning(text, SCANNED_BYTES_MAX);
-    let hits = matches::hits(scanned, wanted, bytes_max);
-    let best = window::best(&hits, bytes_max);
-    let start = best.map_or(0, |best| window::start(text, &best.span, bytes_max));
-    let marks = matches::merged(&hits);
-    write::piece(text, start, &marks, bytes_max)
+/// Makes the snippets of one search: what is wanted is looked up in one text after the other.
+pub(crate) struct Snippets<'a>(matches::Finder<'a>);
+
+impl<'a> Snippets<'a> {
+    pub(crate) fn new(wanted: &'a Wanted) -> Snippets<'a> {
+        Snippets(matches::Finder::new(wanted))
+    }
+
+    /// The best piece of a text, of at most `bytes_max` bytes. Without a match, it is the text's beginning.
+    pub(crate) fn of(&mut self, text: &str, bytes_max: usize) -> Snippet {
+        let scanned = beginning(text, SCANNED_BYTES_MAX);
+        let hits = self.0.hits(scanned, bytes_max);
+        let best = window::best(&hits, bytes_max);
+        let start = best.map_or(0, |best| window::start(text, &best.span, bytes_max));
+        let marks = matches::merged(&hits);
+        write::piece(text, start, &marks, bytes_max)
+    }
 }

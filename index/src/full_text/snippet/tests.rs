@@ -20,7 +20,7 @@ fn shown(snippet: &Snippet) -> String {
 fn of(text: &str, query: &str, bytes_max: usize) -> Snippet {
     let languages = [Language::of_tag("en").unwrap()];
     let known = KnownFields { variables: &[], languages: &languages };
-    snippet(text, &Wanted::of(&parse(query, &known), &languages), bytes_max)
+    Snippets::new(&Wanted::of(&parse(query, &known), &languages)).of(text, bytes_max)
 }
 
 fn check(text: &str, query: &str, wanted: &str) {
@@ -86,7 +86,7 @@ fn a_mistyped_word_is_marked_by_what_it_was_taken_for() {
     let query = parse("requsts", &KnownFields::default());
     let mut wanted = Wanted::of(&query, &[]);
     wanted.also(0, "requests");
-    assert_eq!(shown(&snippet("HTTP requests", &wanted, 80)), "HTTP [requests]");
+    assert_eq!(shown(&Snippets::new(&wanted).of("HTTP requests", 80)), "HTTP [requests]");
 }
 
 #[test]

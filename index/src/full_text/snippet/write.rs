@@ -30,8 +30,10 @@ pub(super) fn piece(text: &str, start: usize, marks: &[Range<usize>], bytes_max:
     let mut space = false;
     let mut written = false;
     let mut cut = read_end < text.len();
-    for (at, grapheme) in read.grapheme_indices(true) {
-        let at = start + at;
+    let mut next = 0;
+    while let Some(grapheme) = read.get(next..).and_then(first_grapheme) {
+        let at = start + next;
+        next += grapheme.len();
         if grapheme.chars().all(|character| character.is_whitespace() || character.is_control()) {
             space = written;
             continue;
@@ -59,6 +61,15 @@ pub(super) fn piece(text: &str, start: usize, marks: &[Range<usize>], bytes_max:
         snippet.text.push_str(ELLIPSIS);
     }
     snippet
+}
+
+/// The character as readers see it that a text begins with. An ASCII character before another one is one by itself; that
+/// CR and LF are one is of no use here, since both are white space.
+fn first_grapheme(text: &str) -> Option<&str> {
+    match text.as_bytes() {
+        [first, second, ..] if first.is_ascii() && second.is_ascii() => text.get(..1),
+        _ => text.graphemes(true).next(),
+    }
 }
 
 /// Marks what was written last; what belongs to the mark before becomes one with it, with the space between.
