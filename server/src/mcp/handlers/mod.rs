@@ -20,6 +20,7 @@ use crate::{
     error::Fault,
     json_rpc,
     subscriptions::{Listen, Subscription},
+    tools::call::ToolCall,
 };
 
 /// What a handler needs besides its parameters.
@@ -44,6 +45,8 @@ pub(crate) enum Outcome {
     Listen(Listen),
     /// It needs the disk.
     Work(EngineCall),
+    /// A tool of the embedding program is to be called.
+    Call(Box<ToolCall>),
 }
 
 /// Makes the engine call of a request that needs the disk.

@@ -108,6 +108,21 @@ impl Revision {
         self >= Revision::V2025_06_18
     }
 
+    /// Sounds as content.
+    pub fn has_audio(self) -> bool {
+        self >= Revision::V2025_03_26
+    }
+
+    /// Structured content that is no object.
+    pub fn has_structured_values(self) -> bool {
+        self >= Revision::V2026_07_28
+    }
+
+    /// `message` of progress.
+    pub fn has_progress_messages(self) -> bool {
+        self >= Revision::V2025_03_26
+    }
+
     /// The capability `completions`; the first revision has the method without it.
     pub fn declares_completions(self) -> bool {
         self >= Revision::V2025_03_26
