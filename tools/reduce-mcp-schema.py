@@ -34,6 +34,8 @@ ROOTS = [
     "ResourceUpdatedNotification",
     "ResourceListChangedNotification",
     "CancelledNotification",
+    "ProgressNotification",
+    "LoggingMessageNotification",
     "SubscriptionsAcknowledgedNotification",
     "SubscriptionsListenResult",
     "SubscriptionsListenResultResponse",

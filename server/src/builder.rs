@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! `docs/builder.md` says more, and `server/examples/conformance_server` uses all of it.
+//! [The guide](guide) says more, and `server/examples/conformance_server` uses all of it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -115,3 +115,6 @@ impl ServerBuilder {
         Ok(App::with_tools(engine, config.server, &config.full_text, tools)?)
     }
 }
+
+#[doc = include_str!("../../docs/builder.md")]
+pub mod guide {}

@@ -157,7 +157,7 @@ fn session(
 fn has_resources(shared: &Shared) -> Result<bool> {
     let store = shared.store();
     let view = store.view();
-    let mut scan = view.scan(Cf::Contents, b"", b"")?;
+    let scan = view.scan(Cf::Contents, b"", b"")?;
     Ok(scan.item()?.is_some())
 }
 

@@ -20,7 +20,11 @@ pub(super) fn output_schema<T: JsonSchema>() -> Schema {
 fn schema<T: JsonSchema>(settings: SchemaSettings) -> Schema {
     let mut objects = ReplaceBoolSchemas::default();
     objects.skip_additional_properties = true;
-    settings.with_transform(objects).into_generator().into_root_schema_for::<T>()
+    let mut schema = settings.with_transform(objects).into_generator().into_root_schema_for::<T>();
+    // What the type is called and said to be is for those who read the code.
+    schema.remove("title");
+    schema.remove("description");
+    schema
 }
 
 /// Reads an object of arguments.
@@ -87,6 +91,7 @@ mod tests {
         let schema = input_schema::<Order>().to_value();
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
         assert_eq!(schema["type"], "object");
+        assert_eq!(schema["title"], serde_json::Value::Null);
         assert_eq!(schema["required"], serde_json::json!(["name"]));
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(schema["properties"]["name"]["description"], "What to order.");

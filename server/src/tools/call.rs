@@ -23,6 +23,7 @@ use super::{
 use crate::{
     error::{Code, Fault},
     mcp::{Answer, Method, panicked, protocol::Revision},
+    metrics::ToolMetrics,
 };
 
 /// Notifications that wait for a client; more are not sent.
@@ -39,6 +40,7 @@ pub(crate) struct CallRequest<'a> {
     pub(crate) reply_bytes_max: usize,
     pub(crate) progress_token: Option<&'a str>,
     pub(crate) log_level: Option<LogLevel>,
+    pub(crate) metrics: &'a ToolMetrics,
 }
 
 /// A call that is to be made.
@@ -49,7 +51,11 @@ pub struct ToolCall {
     time_max: Option<Duration>,
     over: CancellationToken,
     place: OwnedSemaphorePermit,
+    counted: Counted,
 }
+
+/// A call while it runs.
+struct Counted(ToolMetrics);
 
 /// What the answer of a call needs.
 struct Reply {
@@ -117,6 +123,7 @@ impl ToolCall {
             notifications: sender,
             threads: Arc::clone(&tools.threads),
             over: over.clone(),
+            metrics: request.metrics.clone(),
         });
         let running = (tool.handler)(context, arguments).map_err(NotCalled::WrongArguments)?;
         let reply = Reply {
@@ -126,12 +133,14 @@ impl ToolCall {
             request_id: request.request_id,
             bytes_max: request.reply_bytes_max,
         };
-        Ok(Self { reply, running, notifications, time_max: tool.time_max, over, place })
+        let (time_max, counted) = (tool.time_max, Counted::new(request.metrics));
+        Ok(Self { reply, running, notifications, time_max, over, place, counted })
     }
 
     /// Runs the handler on a task of its own, for as long as its tool or else `time_max` says.
     pub fn start(self, time_max: Duration, client_gone: ClientGone) -> RunningCall {
-        let Self { reply, running, notifications, time_max: own_time_max, over, place } = self;
+        let Self { reply, running, notifications, time_max: own_time_max, over, place, counted } =
+            self;
         let (id, request_id) = (reply.id.clone(), reply.request_id);
         let time_max = own_time_max.unwrap_or(time_max);
         let task = tokio::spawn(async move {
@@ -139,7 +148,10 @@ impl ToolCall {
             let _over = over.drop_guard();
             match timeout(time_max, running).await {
                 Ok(result) => reply.answer(result),
-                Err(_) => reply.timed_out(time_max),
+                Err(_) => {
+                    counted.0.timed_out.inc();
+                    reply.timed_out(time_max)
+                }
             }
         });
         RunningCall { id, request_id, notifications, task, ended: None, client_gone }
@@ -182,6 +194,21 @@ pub(crate) enum NotCalled {
     Overloaded,
     /// A text for the model.
     WrongArguments(String),
+}
+
+// === impl Counted ===
+
+impl Counted {
+    fn new(metrics: &ToolMetrics) -> Self {
+        metrics.running.inc();
+        Self(metrics.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.running.dec();
+    }
 }
 
 // === impl Reply ===

@@ -14,7 +14,10 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{Content, ToolError};
-use crate::mcp::protocol::{Revision, notifications};
+use crate::{
+    mcp::protocol::{Revision, notifications},
+    metrics::ToolMetrics,
+};
 
 pub use crate::mcp::protocol::LogLevel;
 
@@ -38,6 +41,7 @@ pub(super) struct Call {
     /// Threads that may work for tools.
     pub(super) threads: Arc<Semaphore>,
     pub(super) over: CancellationToken,
+    pub(super) metrics: ToolMetrics,
 }
 
 // === impl Context ===
@@ -66,7 +70,7 @@ impl Context {
         if !progress.is_finite() || progress <= *last {
             return;
         }
-        let Ok(place) = self.0.notifications.try_reserve() else { return };
+        let Some(place) = self.place() else { return };
         *last = progress;
         let total = total.filter(|total| total.is_finite());
         let message = message.filter(|_| self.0.revision.has_progress_messages());
@@ -79,11 +83,18 @@ impl Context {
         if self.0.log_level.is_none_or(|least| level < least) {
             return;
         }
-        if let (Ok(place), Ok(data)) =
-            (self.0.notifications.try_reserve(), serde_json::to_string(data))
-        {
+        if let (Some(place), Ok(data)) = (self.place(), serde_json::to_string(data)) {
             place.send(notifications::message(level, logger, &data));
         }
+    }
+
+    /// A place for something to tell.
+    fn place(&self) -> Option<mpsc::Permit<'_, Vec<u8>>> {
+        let place = self.0.notifications.try_reserve();
+        if place.is_err() {
+            self.0.metrics.untold.inc();
+        }
+        place.ok()
     }
 
     /// Whether nobody waits for the result any more: it was cancelled or took too long. A handler ends by itself then, at

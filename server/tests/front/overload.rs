@@ -17,7 +17,7 @@ fn work(pool: &EnginePool) -> Work {
     let body = br#"{"jsonrpc":"2.0","id":"mine","method":"resources/list"}"#;
     match pool.mcp().receive(body, Channel::Stdio { negotiated: None, subscription: None }) {
         Step::Work(work) => work,
-        Step::Answer(_) | Step::Listen(_) => panic!("a list is work"),
+        Step::Answer(_) | Step::Listen(_) | Step::Call(_) => panic!("a list is work"),
     }
 }
 

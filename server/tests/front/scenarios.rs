@@ -5,7 +5,7 @@
 //! body, and a block `expect STATUS` with the reply. In it `"..."` stands for any value, and in a
 //! sent body `"META"` for the `_meta` of a modern request. An empty `expect` is no reply.
 
-use crate::common::{Bounds, LEGACY, META, MODERN, http::HttpFront, schema, stdio};
+use crate::common::{Bounds, Front, LEGACY, META, MODERN, http::HttpFront, schema, stdio, tools};
 use serde_json::Value;
 
 #[derive(Default, Debug)]
@@ -59,8 +59,17 @@ async fn resources() {
     run(include_str!("../scenarios/resources.md")).await;
 }
 
+#[tokio::test]
+async fn own_tools() {
+    let front = Front::with_tools(Bounds::default(), tools::all());
+    run_on(HttpFront::of(front).await, include_str!("../scenarios/own_tools.md")).await;
+}
+
 async fn run(markdown: &str) {
-    let server = HttpFront::start(Bounds::default()).await;
+    run_on(HttpFront::start(Bounds::default()).await, markdown).await;
+}
+
+async fn run_on(server: HttpFront, markdown: &str) {
     let cases = parse(markdown);
     assert!(!cases.is_empty());
     for case in cases {

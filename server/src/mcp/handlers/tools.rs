@@ -122,6 +122,7 @@ fn call_own(
         reply_bytes_max: context.mcp.config.contents_bytes_max,
         progress_token: params.progress_token(),
         log_level,
+        metrics: &context.mcp.metrics.own_tools,
     };
     match ToolCall::new(&context.mcp.tools, own, arguments, &request) {
         Ok(call) => Ok(Outcome::Call(Box::new(call))),
