@@ -79,7 +79,7 @@ mod tests {
                 r#"{"name":"x","colour":1}"#,
                 "`colour`: unknown field `colour`, expected one of `name`, `count`, `parts`, `anything`",
             ),
-            (r#"{"name":"x","name":"y"}"#, "`name`: duplicate field `name`"),
+            (r#"{"name":"x","name":"y"}"#, "duplicate field `name`"),
         ] {
             assert_eq!(decode::<Order>(arguments).unwrap_err(), said, "{arguments}");
         }

@@ -7,7 +7,12 @@ pub(crate) mod schema;
 pub(crate) mod stdio;
 pub(crate) mod tools;
 
-use std::{num::NonZeroU32, path::Path, sync::Arc, time::Duration};
+use std::{
+    num::NonZeroU32,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
