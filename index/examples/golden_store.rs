@@ -2,10 +2,14 @@
 //! golden_store FOLDER`. Each format version keeps one under `index/tests/golden/`, made by the program of that time.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::mutation::Mutation;
+use pressmark_index::prompt::{
+    Media, Prompt, PromptArgument, PromptCompletion, PromptContent, PromptMessage, PromptSettings,
+};
 use pressmark_index::resource::{Address, Body, Part, RawJson, Resource, Role, SourceMark};
 use pressmark_index::space::{AliasClash, ListMode, SpaceSettings};
 use pressmark_index::writer::Durability;
@@ -40,6 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ],
     )?;
     engine.commit_once(b"golden-key", vec![plain("docs://handbook/once.md", "once")])?;
+    engine.put_prompt(Arc::new(Prompt::new(every_content())?))?;
     engine.flush()?;
     Ok(())
 }
@@ -97,4 +102,31 @@ fn restricted() -> Mutation {
     let mut resource = Resource::text("pypi", address, "text/plain", "for staff");
     resource.acl = Some(vec!["staff".into(), "board".into()]);
     Mutation::Put(Box::new(resource))
+}
+
+/// Every kind of content and completion that a prompt can have.
+fn every_content() -> PromptSettings {
+    let mut settings = PromptSettings::new("review");
+    settings.title = Some("Review".into());
+    settings.description = Some("Looks a page over".into());
+    let mut tone = PromptArgument::required("tone");
+    tone.required = false;
+    tone.title = Some("Tone".into());
+    tone.description = Some("How to say it".into());
+    tone.completion = PromptCompletion::Values(vec!["kind".into(), "dry".into()]);
+    let mut page = PromptArgument::required("page");
+    page.completion =
+        PromptCompletion::Variable { space: "handbook".into(), variable: "path".into() };
+    settings.arguments = vec![tone, page, PromptArgument::required("note")];
+    let media = |mime_type: &str| Media { mime_type: mime_type.into(), data: vec![0, 127, 255] };
+    settings.messages = [
+        (Role::User, PromptContent::Text("Review {page}, {tone}: {{{note}}}".into())),
+        (Role::User, PromptContent::Image(media("image/png"))),
+        (Role::User, PromptContent::Audio(media("audio/wav"))),
+        (Role::User, PromptContent::ResourceLink("docs://handbook/{+page}".into())),
+        (Role::Assistant, PromptContent::EmbeddedResource("docs://handbook/full.md".into())),
+    ]
+    .map(|(role, content)| PromptMessage { role, content })
+    .into();
+    settings
 }

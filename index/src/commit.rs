@@ -43,7 +43,7 @@ impl PendingCommit {
         match self.0.wait()? {
             Done::Mutations(results) => Ok(Committed::Now(results)),
             Done::Replayed { before, last } => Ok(Committed::Before { before, last }),
-            Done::Space(_) | Done::Removed(_) => Err(mixed_up()),
+            Done::Space(_) | Done::Removed(_) | Done::Prompt { .. } => Err(mixed_up()),
         }
     }
 }

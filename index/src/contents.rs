@@ -122,8 +122,24 @@ impl Contents {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         out.push(b'[');
+        self.write_joined(asked_uri, fields, b",", out)?;
+        out.push(b']');
+        Ok(())
+    }
+
+    /// Appends the entries of `contents` with `between` between two of them.
+    ///
+    /// # Errors
+    /// As [`Contents::write_array`].
+    pub fn write_joined(
+        &self,
+        asked_uri: &str,
+        fields: WireFields,
+        between: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         match &self.found {
-            Found::Resource(found) => found.write(asked_uri, fields, out)?,
+            Found::Resource(found) => found.write(asked_uri, fields, between, out)?,
             Found::Slice { stored_uri, head, escaped } => {
                 write_uri(asked_uri, out);
                 if fields.meta {
@@ -134,22 +150,27 @@ impl Contents {
                 out.extend_from_slice(b"\"}");
             }
             Found::Folder { entries, truncated } => {
-                write_folder(entries, *truncated && fields.meta, out);
+                write_folder(entries, *truncated && fields.meta, between, out);
             }
         }
-        out.push(b']');
         Ok(())
     }
 }
 
 impl FoundResource {
-    fn write(&self, asked_uri: &str, fields: WireFields, out: &mut Vec<u8>) -> Result<()> {
+    fn write(
+        &self,
+        asked_uri: &str,
+        fields: WireFields,
+        between: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let renamed = (asked_uri != self.stored_uri).then_some(self.stored_uri.as_str());
         let mut large_bodies = self.large_bodies.iter();
         let mut first = true;
         self.each_part(|part| {
             if !std::mem::take(&mut first) {
-                out.push(b',');
+                out.extend_from_slice(between);
             }
             match part.own_uri {
                 None => write_uri(asked_uri, out),
@@ -214,10 +235,10 @@ fn write_meta(stored_uri: Option<&str>, meta: Option<&[u8]>, out: &mut Vec<u8>) 
     out.extend_from_slice(own);
 }
 
-fn write_folder(entries: &[FolderEntry], mark_truncated: bool, out: &mut Vec<u8>) {
+fn write_folder(entries: &[FolderEntry], mark_truncated: bool, between: &[u8], out: &mut Vec<u8>) {
     for (number, entry) in entries.iter().enumerate() {
         if number > 0 {
-            out.push(b',');
+            out.extend_from_slice(between);
         }
         write_uri(&entry.uri, out);
         if mark_truncated && number + 1 == entries.len() {

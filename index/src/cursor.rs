@@ -19,6 +19,7 @@ pub(crate) enum List {
     Resources = 1,
     Templates = 2,
     Search = 3,
+    Prompts = 4,
 }
 
 /// A cursor that continues after `position`.

@@ -11,7 +11,8 @@ use crate::change_log::{self, LogRange};
 use crate::completion::{
     self, Completion, CompletionRequest, CompletionStats, Completions, Upkeep,
 };
-use crate::cursor::SECRET_BYTES;
+use crate::contents_fragment::descriptor::Descriptor;
+use crate::cursor::{self, List, SECRET_BYTES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch_text::{FetchedText, TextRequest};
 use crate::format;
@@ -22,12 +23,14 @@ use crate::hot_values::HotValues;
 use crate::list::{ListPage, PageBounds, SpacePage};
 use crate::lock::DataDirLock;
 use crate::mutation::Change;
+use crate::prompt::{Prompt, PromptCatalog};
 use crate::read::{ReadOutcome, ReadRequest};
 use crate::recovery::Recovery;
 use crate::remove_space::finish_removals;
 use crate::resource::UnixMillis;
 use crate::shared::Shared;
 use crate::space::{SpaceId, SpaceSettings};
+use crate::store::codec::Reader;
 use crate::store::value::read_visibility;
 use crate::store::{Cf, Opened, Store};
 use crate::stored::{ScanPage, ScanRequest, StoredResource};
@@ -217,6 +220,33 @@ impl Engine {
         self.shared.list_templates(&self.secret, cursor, access, bounds)
     }
 
+    /// What lists say of a resource, of one that a fragment is a part of, or of a folder-like URI.
+    ///
+    /// # Errors
+    /// `NotFound` (also for what the caller may not see), `InvalidUri`, `Corrupt`, `Io`.
+    pub fn descriptor(&self, uri: &str, access: &Access) -> Result<Descriptor> {
+        self.shared.descriptor(uri, access)
+    }
+
+    /// The prompts that are stored.
+    pub fn prompts(&self) -> Arc<PromptCatalog> {
+        self.shared.prompts()
+    }
+
+    /// The cursor of a list of prompts in the order of their names that goes on after this name.
+    pub fn prompts_cursor(&self, name: &str) -> String {
+        cursor::encode(&self.secret, List::Prompts, name.as_bytes())
+    }
+
+    /// The name in a cursor of [`Engine::prompts_cursor`].
+    ///
+    /// # Errors
+    /// `InvalidCursor`.
+    pub fn prompts_after(&self, cursor: &str) -> Result<String> {
+        let position = cursor::decode(&self.secret, List::Prompts, cursor)?;
+        Reader::new(&position, "cursor").rest_str().map(str::to_owned)
+    }
+
     /// A window of a resource's text.
     ///
     /// # Errors
@@ -321,7 +351,9 @@ impl Engine {
     pub fn put_space(&self, settings: SpaceSettings) -> Result<SpaceId> {
         match self.writer.submit(Work::PutSpace(Box::new(settings)))? {
             Done::Space(id) => Ok(id),
-            Done::Mutations(_) | Done::Replayed { .. } | Done::Removed(_) => Err(mixed_up()),
+            Done::Mutations(_) | Done::Replayed { .. } | Done::Removed(_) | Done::Prompt { .. } => {
+                Err(mixed_up())
+            }
         }
     }
 
@@ -332,7 +364,35 @@ impl Engine {
     pub fn remove_space(&self, name: &str) -> Result<u64> {
         match self.writer.submit(Work::RemoveSpace(name.to_owned()))? {
             Done::Removed(count) => Ok(count),
-            Done::Mutations(_) | Done::Replayed { .. } | Done::Space(_) => Err(mixed_up()),
+            Done::Mutations(_) | Done::Replayed { .. } | Done::Space(_) | Done::Prompt { .. } => {
+                Err(mixed_up())
+            }
+        }
+    }
+
+    /// Stores a prompt, in place of the one with its name; returns whether there was one.
+    ///
+    /// # Errors
+    /// `LimitExceeded` when the store holds too many, `Poisoned`, `Io`.
+    pub fn put_prompt(&self, prompt: Arc<Prompt>) -> Result<bool> {
+        match self.writer.submit(Work::PutPrompt(prompt))? {
+            Done::Prompt { replaced } => Ok(replaced),
+            Done::Mutations(_) | Done::Replayed { .. } | Done::Space(_) | Done::Removed(_) => {
+                Err(mixed_up())
+            }
+        }
+    }
+
+    /// Removes a stored prompt.
+    ///
+    /// # Errors
+    /// `NotFound`, `Poisoned`, `Io`.
+    pub fn remove_prompt(&self, name: &str) -> Result<()> {
+        match self.writer.submit(Work::RemovePrompt(name.to_owned()))? {
+            Done::Prompt { .. } => Ok(()),
+            Done::Mutations(_) | Done::Replayed { .. } | Done::Space(_) | Done::Removed(_) => {
+                Err(mixed_up())
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::access::Access;
 use crate::contents::{Contents, FolderEntry, Found};
-use crate::contents_fragment::descriptor::{Descriptor, FOLDER_MIME_TYPE};
+use crate::contents_fragment::descriptor::FOLDER_MIME_TYPE;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
 use crate::error::{Error, ErrorKind, Result};
@@ -13,8 +13,8 @@ use crate::resource::UnixMillis;
 use crate::resource_uri;
 use crate::shared::Shared;
 use crate::space::CacheScope;
-use crate::store::{Cf, View};
-use crate::{folder, slice};
+use crate::store::View;
+use crate::{describe, folder, slice};
 
 /// A window of a text, as asked.
 #[derive(Debug, Clone, Copy)]
@@ -93,10 +93,7 @@ fn text_of(
     request: &TextRequest<'_>,
 ) -> Result<FetchedText> {
     let uri = &hit.found.stored_uri;
-    let stored = view.get(Cf::Descriptors, uri.as_bytes())?.ok_or_else(|| {
-        Error::new(ErrorKind::Corrupt, uri, "its descriptor is missing; run `pressmark verify`")
-    })?;
-    let descriptor = Descriptor::from_stored(stored.to_vec())?;
+    let descriptor = describe::of_hit(view, hit)?;
     let head = hit.head()?;
     let window = match range {
         None if hit.found.is_one_text()? => char_window(view, hit, 0, None, request)?,

@@ -83,6 +83,23 @@ pub(crate) fn read(
     Ok(listing.contents(truncated))
 }
 
+/// What lists say of a folder-like URI; `None` when the caller may see nothing beneath it.
+pub(crate) fn describe(
+    shared: &Shared,
+    view: &View<'_>,
+    catalog: &SpaceCatalog,
+    uri: &str,
+    access: &Access,
+) -> Result<Option<Descriptor>> {
+    let Some(prefix) = folder_prefix(uri) else {
+        return Ok(None);
+    };
+    let mut budget = LOOKED_AT_MAX;
+    let visible = first_visible(shared, view, catalog, &prefix, access, &mut budget)?;
+    let name = prefix.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    Ok(visible.map(|_| Descriptor::of_folder(&prefix, name, None, None)))
+}
+
 fn folder_entry(uri: &str) -> FolderEntry {
     FolderEntry {
         uri: uri.to_owned(),

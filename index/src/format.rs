@@ -9,9 +9,9 @@ use crate::store::key::meta;
 use crate::store::{Cf, Store};
 
 /// The format that this program writes; see `docs/storage-format.md`.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 /// The oldest format that is migrated when the store is opened. Version 2 added priorities to the change log; entries
-/// of version 1 stay as they are.
+/// of version 1 stay as they are. Version 3 added prompts, of which an older store has none.
 const FORMAT_VERSION_MIGRATED: u32 = 1;
 
 /// Checks the format of a store, or stamps a new one; returns the secret of its cursors.

@@ -46,6 +46,7 @@ pub mod catalog;
 pub mod engine;
 pub mod error;
 pub mod mutation;
+pub mod prompt;
 pub mod resource;
 pub mod space;
 
@@ -71,6 +72,7 @@ mod source_index;
 mod acl;
 mod apply;
 mod cursor;
+mod describe;
 mod folder;
 mod format;
 mod hot_values;

@@ -15,6 +15,7 @@ use crate::completion::Completions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::full_text::FullText;
 use crate::hot_values::HotValues;
+use crate::prompt::PromptCatalog;
 use crate::resource::UnixMillis;
 use crate::space::SpaceSettings;
 use crate::store::Store;
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) completions: Completions,
     pub(crate) full_text: Option<Arc<FullText>>,
     catalog: ArcSwap<SpaceCatalog>,
+    prompts: ArcSwap<PromptCatalog>,
     newest: AtomicU64,
     oldest: AtomicU64,
     refusal: Mutex<Option<Refusal>>,
@@ -70,7 +72,9 @@ impl Shared {
     ) -> Result<(Shared, WriterState)> {
         let acls = AclTable::load(&store)?;
         let catalog = Arc::new(SpaceCatalog::load(&store)?);
-        let mut state = WriterState::load(&store, &acls, Arc::clone(&catalog), retention)?;
+        let prompts = Arc::new(PromptCatalog::load(&store)?);
+        let (spaces, stored) = (Arc::clone(&catalog), Arc::clone(&prompts));
+        let mut state = WriterState::load(&store, &acls, spaces, stored, retention)?;
         let shared = Shared {
             store: ArcSwap::from_pointee(store),
             acls,
@@ -78,6 +82,7 @@ impl Shared {
             completions,
             full_text,
             catalog: ArcSwap::new(catalog),
+            prompts: ArcSwap::new(prompts),
             newest: AtomicU64::new(0),
             oldest: AtomicU64::new(1),
             refusal: Mutex::new(None),
@@ -97,7 +102,9 @@ impl Shared {
     ) -> Result<WriterState> {
         let acls = AclTable::load(&store)?;
         let catalog = Arc::new(SpaceCatalog::load(&store)?);
-        let mut state = WriterState::load(&store, &acls, Arc::clone(&catalog), retention)?;
+        let prompts = Arc::new(PromptCatalog::load(&store)?);
+        let spaces = Arc::clone(&catalog);
+        let mut state = WriterState::load(&store, &acls, spaces, prompts, retention)?;
         // ACLs and spaces first: what the new store holds must be known to those who find it there.
         self.acls.replace(acls);
         self.catalog.store(catalog);
@@ -116,7 +123,7 @@ impl Shared {
 
     /// The writer's state as of the last batch that was published; for when one was begun in vain.
     pub(crate) fn last_state(&self, retention: Duration) -> Result<WriterState> {
-        WriterState::load(&self.store(), &self.acls, self.catalog(), retention)
+        WriterState::load(&self.store(), &self.acls, self.catalog(), self.prompts(), retention)
     }
 
     pub(crate) fn store(&self) -> Arc<Store> {
@@ -176,6 +183,10 @@ impl Shared {
         self.catalog.load_full()
     }
 
+    pub(crate) fn prompts(&self) -> Arc<PromptCatalog> {
+        self.prompts.load_full()
+    }
+
     /// The catalogue without touching its reference count: for the hot path.
     pub(crate) fn catalog_guard(&self) -> arc_swap::Guard<Arc<SpaceCatalog>> {
         self.catalog.load()
@@ -188,6 +199,9 @@ impl Shared {
         }
         if !Arc::ptr_eq(&self.catalog.load(), &state.catalog) {
             self.catalog.store(Arc::clone(&state.catalog));
+        }
+        if !Arc::ptr_eq(&self.prompts.load(), &state.prompts) {
+            self.prompts.store(Arc::clone(&state.prompts));
         }
         self.oldest.store(state.oldest_change, Ordering::Release);
         self.newest.store(state.sequence, Ordering::Release);

@@ -12,6 +12,7 @@ use crate::apply::{Finished, Transaction, WriterState};
 use crate::error::{Error, ErrorKind, Result};
 use crate::mutation::Applied;
 use crate::prepare::PreparedPut;
+use crate::prompt::Prompt;
 use crate::recovery::Recovery;
 use crate::remove_space::remove_space;
 use crate::shared::{Refusal, Shared};
@@ -45,6 +46,8 @@ pub(crate) enum Work {
     Mutations { mutations: Vec<Prepared>, idempotency_key: Option<Vec<u8>> },
     PutSpace(Box<SpaceSettings>),
     RemoveSpace(String),
+    PutPrompt(Arc<Prompt>),
+    RemovePrompt(String),
 }
 
 /// What the writer answers once the work is durable.
@@ -58,6 +61,10 @@ pub(crate) enum Done {
     Space(crate::space::SpaceId),
     /// How many resources went with the space.
     Removed(u64),
+    /// Whether there was a prompt of that name before.
+    Prompt {
+        replaced: bool,
+    },
 }
 
 struct Submission {
@@ -235,7 +242,9 @@ fn commit_group(
 ) {
     let (mut group, mut deferred) = match &first.work {
         Work::RemoveSpace(_) => (Vec::new(), Some(first)),
-        Work::Mutations { .. } | Work::PutSpace(_) => (vec![first], None),
+        Work::Mutations { .. } | Work::PutSpace(_) | Work::PutPrompt(_) | Work::RemovePrompt(_) => {
+            (vec![first], None)
+        }
     };
     let mut more = Some(submissions);
     let store = shared.store();
@@ -266,7 +275,14 @@ fn commit_group(
                 }
                 removed.map(Done::Removed)
             }
-            (None, Work::Mutations { .. } | Work::PutSpace(_)) => Err(closed()),
+            // These are in the group, which is empty by now.
+            (
+                None,
+                Work::Mutations { .. }
+                | Work::PutSpace(_)
+                | Work::PutPrompt(_)
+                | Work::RemovePrompt(_),
+            ) => Err(closed()),
         };
         reply(submission, done);
     }
@@ -303,6 +319,12 @@ fn apply_group<'s>(
                 apply_all(&mut transaction, mutations, idempotency_key.as_deref())
             }
             Work::PutSpace(settings) => put_space(shared, &mut transaction, settings),
+            Work::PutPrompt(prompt) => {
+                transaction.put_prompt(prompt).map(|replaced| Done::Prompt { replaced })
+            }
+            Work::RemovePrompt(name) => {
+                transaction.remove_prompt(name).map(|()| Done::Prompt { replaced: true })
+            }
             Work::RemoveSpace(_) => Err(closed()),
         };
         match done {

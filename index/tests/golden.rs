@@ -13,6 +13,7 @@ use pressmark_index::access::Access;
 use pressmark_index::completion::{CompletionRequest, VALUES_MAX};
 use pressmark_index::engine::Committed;
 use pressmark_index::mutation::ChangeKind;
+use pressmark_index::prompt::PromptCompletion;
 use serde_json::json;
 
 fn copy(from: &Path, to: &Path) {
@@ -36,6 +37,56 @@ fn version_1_reads_as_it_was_written() {
 #[test]
 fn version_2_reads_as_it_was_written() {
     check_reads_as_written("v2");
+}
+
+#[test]
+fn version_3_reads_as_it_was_written() {
+    check_reads_as_written("v3");
+}
+
+/// Version 3 brought prompts; older stores have none, and take them.
+#[test]
+fn version_3_has_its_prompts() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v3");
+    copy(&golden, folder.path());
+    let prompts = open(folder.path()).prompts();
+    let prompt = prompts.by_name("review").unwrap();
+    let settings = prompt.settings();
+    assert_eq!(settings.title.as_deref(), Some("Review"));
+    assert_eq!(settings.description.as_deref(), Some("Looks a page over"));
+    let arguments: Vec<_> = settings
+        .arguments
+        .iter()
+        .map(|argument| (argument.name.as_str(), argument.required, &argument.completion))
+        .collect();
+    let values = PromptCompletion::Values(vec!["kind".into(), "dry".into()]);
+    let variable = PromptCompletion::Variable { space: "handbook".into(), variable: "path".into() };
+    let wanted = [("tone", false, &values), ("page", true, &variable)];
+    assert_eq!(arguments[..2], wanted);
+    assert_eq!(arguments[2], ("note", true, &PromptCompletion::None));
+    let filled = [("page", "a/b.md"), ("note", "n")].map(|(n, v)| (n.to_owned(), v.to_owned()));
+    let said: Vec<String> = prompt
+        .fill(&filled, 1_000)
+        .unwrap()
+        .into_iter()
+        .map(|message| format!("{:?} {:?}", message.role, message.content))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            r#"User Text("Review a/b.md, : {n}")"#,
+            r#"User Image(Media { mime_type: "image/png", data: [0, 127, 255] })"#,
+            r#"User Audio(Media { mime_type: "audio/wav", data: [0, 127, 255] })"#,
+            r#"User ResourceLink("docs://handbook/a/b.md")"#,
+            r#"Assistant EmbeddedResource("docs://handbook/full.md")"#,
+        ]
+    );
+
+    let older = tempfile::tempdir().unwrap();
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v2"), older.path());
+    open(older.path()).put_prompt(std::sync::Arc::clone(prompt)).unwrap();
+    assert_eq!(open(older.path()).prompts().by_name("review"), Some(prompt));
 }
 
 /// Version 2 brought the completion index, and is found by what completes when the store is opened.

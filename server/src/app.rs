@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pressmark_index::access::Access;
 use pressmark_index::engine::Engine;
+use pressmark_index::prompt::Prompt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
@@ -114,6 +115,15 @@ impl App {
         self.mcp.engine()
     }
 
+    /// Serves these prompts beside the stored ones, in place of those that were declared before, and tells whoever
+    /// listens.
+    pub fn declare_prompts(&self, prompts: impl IntoIterator<Item = Arc<Prompt>>) {
+        for name in self.mcp.prompts().declare(prompts) {
+            tracing::warn!("the stored prompt `{name}` is hidden: one of its name is declared");
+        }
+        self.subscriptions.declared_prompts_changed();
+    }
+
     /// Gives latches; until each of them is dropped, replies about spaces say that they are stale at once.
     pub fn unsettled(&self) -> impl Fn() -> Latch + Send + 'static {
         let mcp = Arc::clone(&self.mcp);
@@ -158,7 +168,8 @@ impl App {
 
     /// Serves the admin plane until the shutdown begins.
     pub fn serve_admin(&self, listener: TcpListener) {
-        let plane = admin::serve(listener, Arc::clone(self.mcp.engine()), self.shutdown.clone());
+        let (engine, prompts) = (Arc::clone(self.mcp.engine()), Arc::clone(self.mcp.prompts()));
+        let plane = admin::serve(listener, engine, prompts, self.shutdown.clone());
         self.shutdown.tasks().spawn(async move {
             if let Err(error) = plane.await {
                 tracing::error!("the admin plane has ended: {error}");

@@ -1,4 +1,4 @@
-//! A server put together in code: a store, its spaces, and tools of the program's own.
+//! A server put together in code: a store, its spaces, prompts, and tools of the program's own.
 //!
 //! ```no_run
 //! use pressmark::builder::ServerBuilder;
@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use pressmark_index::engine::Engine;
 use pressmark_index::error::Error;
+use pressmark_index::prompt::{Prompt, PromptFault, PromptSettings};
 use pressmark_index::space::SpaceSettings;
 
 use crate::app::App;
@@ -40,6 +41,7 @@ pub struct ServerBuilder {
     store: StoreAt,
     config: Config,
     spaces: Vec<SpaceSettings>,
+    prompts: Vec<PromptSettings>,
     tools: Vec<Tool>,
 }
 
@@ -54,6 +56,9 @@ pub enum BuildError {
     /// The store was not opened, or a space was refused.
     #[error(transparent)]
     Store(#[from] Error),
+    /// A prompt was refused.
+    #[error(transparent)]
+    Prompt(#[from] PromptFault),
     /// A tool was refused.
     #[error(transparent)]
     Tool(#[from] ToolRefused),
@@ -73,7 +78,8 @@ impl ServerBuilder {
     }
 
     fn of(store: StoreAt) -> Self {
-        Self { store, config: Config::default(), spaces: Vec::new(), tools: Vec::new() }
+        let (spaces, prompts, tools) = (Vec::new(), Vec::new(), Vec::new());
+        Self { store, config: Config::default(), spaces, prompts, tools }
     }
 
     /// Other bounds than the usual ones: `[server]`, `[storage]`, `[full_text]`, commands that extract text, and spaces. The
@@ -88,6 +94,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Declares a prompt, in place of a declared one of its name; a stored one is hidden. [`App::declare_prompts`] puts others in place of all of them
+    /// while the server runs.
+    pub fn prompt(mut self, prompt: PromptSettings) -> Self {
+        self.prompts.push(prompt);
+        self
+    }
+
     /// Adds a tool, listed after those before it and after our own.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
@@ -97,10 +110,10 @@ impl ServerBuilder {
     /// Opens the store and puts the protocol in front of it. May wait for the disk for some seconds.
     ///
     /// # Errors
-    /// A store that another process owns or that cannot be opened, a space whose template cannot be matched, a tool that
-    /// clients would refuse.
+    /// A store that another process owns or that cannot be opened, a space whose template cannot be matched, a prompt
+    /// with a fault, a tool that clients would refuse.
     pub fn build(self) -> Result<App, BuildError> {
-        let Self { store, config, spaces, tools } = self;
+        let Self { store, config, spaces, prompts, tools } = self;
         let engine = match store {
             StoreAt::Open(engine) => engine,
             StoreAt::Folder(data_dir) => {
@@ -112,7 +125,13 @@ impl ServerBuilder {
         for space in configured.chain(spaces) {
             engine.put_space(space)?;
         }
-        Ok(App::with_tools(engine, config.server, &config.full_text, tools)?)
+        let prompts: Vec<_> = prompts
+            .into_iter()
+            .map(|settings| Prompt::new(settings).map(Arc::new))
+            .collect::<Result<_, _>>()?;
+        let app = App::with_tools(engine, config.server, &config.full_text, tools)?;
+        app.declare_prompts(config.prompts.into_iter().chain(prompts));
+        Ok(app)
     }
 }
 

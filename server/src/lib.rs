@@ -16,6 +16,8 @@ pub mod mcp;
 
 pub mod tools;
 
+pub mod prompts;
+
 pub mod sessions;
 
 pub mod subscriptions;

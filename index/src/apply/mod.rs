@@ -3,6 +3,7 @@
 //! entry, aliases, source, change record, counters, tombstone.
 
 mod aliases;
+mod prompts;
 mod retention;
 mod spaces;
 
@@ -20,6 +21,7 @@ use crate::contents_fragment::descriptor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mutation::{Applied, ChangeKind, Outcome};
 use crate::prepare::PreparedPut;
+use crate::prompt::PromptCatalog;
 use crate::resource::UnixMillis;
 use crate::space::SpaceId;
 use crate::store::codec::{Reader, Writer};
@@ -38,6 +40,7 @@ pub(crate) struct WriterState {
     idempotency_sweep: Vec<u8>,
     pub(crate) acls: AclNumbers,
     pub(crate) catalog: Arc<SpaceCatalog>,
+    pub(crate) prompts: Arc<PromptCatalog>,
     pub(crate) counts: BTreeMap<SpaceId, Counts>,
 }
 
@@ -46,6 +49,7 @@ impl WriterState {
         store: &Store,
         acls: &AclTable,
         catalog: Arc<SpaceCatalog>,
+        prompts: Arc<PromptCatalog>,
         change_log_retention: Duration,
     ) -> Result<WriterState> {
         let number = |name: &[u8]| -> Result<Option<u64>> {
@@ -66,6 +70,7 @@ impl WriterState {
             idempotency_sweep: Vec::new(),
             acls: AclNumbers::from_table(acls),
             catalog,
+            prompts,
             counts,
         })
     }

@@ -8,6 +8,7 @@
 mod catch_up;
 mod check;
 mod files;
+mod fixed;
 pub(crate) mod fold;
 mod layers;
 mod new_layer;
@@ -19,6 +20,7 @@ mod spaces;
 mod tally;
 mod upkeep;
 
+pub use fixed::complete_from_list;
 pub use request::{Completion, CompletionRequest, CompletionStats, TYPED_BYTES_MAX, VALUES_MAX};
 
 pub(crate) use catch_up::{add_change, open};

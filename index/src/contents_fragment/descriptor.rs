@@ -164,6 +164,16 @@ impl Descriptor {
 
     /// Appends the `Resource` with the fields that the reader knows.
     pub fn write(&self, fields: WireFields, out: &mut Vec<u8>) {
+        self.write_segments(fields, |_| true, out);
+        out.push(b'}');
+    }
+
+    /// Appends all members but `uri`, each behind a comma: for an object that points to the resource.
+    pub fn write_after_uri(&self, fields: WireFields, out: &mut Vec<u8>) {
+        self.write_segments(fields, |id| id != segment::URI, out);
+    }
+
+    fn write_segments(&self, fields: WireFields, is_asked: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
         let Ok(mut segments) = self.segments() else {
             return;
         };
@@ -176,11 +186,10 @@ impl Descriptor {
                 segment::TIMED_ANNOTATIONS => fields.last_modified,
                 _ => true,
             };
-            if wanted {
+            if wanted && is_asked(id) {
                 out.extend_from_slice(json);
             }
         }
-        out.push(b'}');
     }
 
     /// How many bytes `write` appends at most.

@@ -15,10 +15,17 @@ pub(crate) mod meta {
     pub(crate) const SEQUENCE: &[u8] = b"sequence";
     pub(crate) const OLDEST_CHANGE: &[u8] = b"oldest_change";
     pub(crate) const NEXT_SPACE: &[u8] = b"next_space";
+    /// All prompts start with this; the name follows.
+    pub(crate) const PROMPTS: &[u8] = b"prompts/";
 
     /// The counters of a space.
     pub(crate) fn counts(space: crate::space::SpaceId) -> Vec<u8> {
         [b"counts/".as_slice(), &space.0.to_be_bytes()].concat()
+    }
+
+    /// A prompt by name.
+    pub(crate) fn prompt(name: &str) -> Vec<u8> {
+        [PROMPTS, name.as_bytes()].concat()
     }
 }
 

@@ -1,4 +1,4 @@
-//! A server with the fixture tools and resources of the official conformance suite, put together in code: what
+//! A server with the fixture tools, prompts and resources of the official conformance suite, put together in code: what
 //! `tests/conformance/run.sh` runs the suite against, and an example of all that a program can build.
 //!
 //! usage: conformance_server --data DIR --listen ADDRESS
@@ -7,6 +7,7 @@
 // An argument that is wrong is said on stderr; nothing else is.
 #![allow(clippy::print_stderr)]
 
+mod prompts;
 mod resources;
 mod tools;
 
@@ -35,6 +36,9 @@ async fn serve() -> Result<(), Box<dyn Error>> {
     let mut server = ServerBuilder::at(data_dir);
     for space in resources::spaces() {
         server = server.space(space);
+    }
+    for prompt in prompts::all() {
+        server = server.prompt(prompt);
     }
     for tool in tools::all() {
         server = server.tool(tool);

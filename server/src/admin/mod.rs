@@ -7,6 +7,7 @@ mod convert;
 mod health;
 mod ingest;
 mod operations;
+mod prompts;
 mod resources;
 mod spaces;
 mod status;
@@ -21,6 +22,7 @@ use pressmark_proto::FILE_DESCRIPTOR_SET;
 use pressmark_proto::v1::changes_service_server::ChangesServiceServer;
 use pressmark_proto::v1::ingest_service_server::IngestServiceServer;
 use pressmark_proto::v1::operations_service_server::OperationsServiceServer;
+use pressmark_proto::v1::prompts_service_server::PromptsServiceServer;
 use pressmark_proto::v1::resources_service_server::ResourcesServiceServer;
 use pressmark_proto::v1::spaces_service_server::SpacesServiceServer;
 use tokio::net::TcpListener;
@@ -31,6 +33,7 @@ use tonic::service::Routes;
 use tonic::transport::Server;
 
 use self::blocking::Blocking;
+use crate::prompts::Prompts;
 use crate::shutdown::Shutdown;
 
 /// Bytes of a message that is sent to us: a batch of mutations and what surrounds it.
@@ -46,6 +49,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 struct Plane {
     engine: Arc<Engine>,
+    prompts: Arc<Prompts>,
     blocking: Blocking,
     /// The newest sequence number; changes with each commit.
     newest: watch::Receiver<u64>,
@@ -59,10 +63,11 @@ struct Plane {
 pub async fn serve(
     listener: TcpListener,
     engine: Arc<Engine>,
+    prompts: Arc<Prompts>,
     shutdown: Shutdown,
 ) -> io::Result<()> {
     let ends = shutdown.clone();
-    let routes = routes(engine, shutdown).map_err(io::Error::other)?;
+    let routes = routes(engine, prompts, shutdown).map_err(io::Error::other)?;
     Server::builder()
         .concurrency_limit_per_connection(CALLS_PER_CONNECTION_MAX)
         .http2_keepalive_interval(Some(KEEP_ALIVE))
@@ -76,13 +81,15 @@ pub async fn serve(
 
 fn routes(
     engine: Arc<Engine>,
+    prompts: Arc<Prompts>,
     shutdown: Shutdown,
 ) -> Result<Routes, tonic_reflection::server::Error> {
     let (sender, newest) = watch::channel(engine.log_range().newest);
     engine.on_commit(Box::new(move |newest| {
         sender.send_replace(newest);
     }));
-    let plane = Plane { engine, blocking: Blocking::new(BLOCKING_THREADS_MAX), newest, shutdown };
+    let blocking = Blocking::new(BLOCKING_THREADS_MAX);
+    let plane = Plane { engine, prompts, blocking, newest, shutdown };
     let ingest =
         IngestServiceServer::new(plane.clone()).max_decoding_message_size(MESSAGE_BYTES_MAX);
     let reflection = || {
@@ -99,6 +106,7 @@ fn routes(
         .add_service(ingest)
         .add_service(ResourcesServiceServer::new(plane.clone()))
         .add_service(ChangesServiceServer::new(plane.clone()))
+        .add_service(PromptsServiceServer::new(plane.clone()))
         .add_service(OperationsServiceServer::new(plane)))
 }
 

@@ -45,6 +45,7 @@ pub(super) fn http(
         let engine = open_to_serve(&setup, "serve")?;
         let config = &setup.config;
         let app = App::new(Arc::clone(&engine), config.server.clone(), &config.full_text);
+        app.declare_prompts(config.prompts.iter().cloned());
         end_on_signals(&app.shutdown)?;
         share(&setup, &app);
         say(&format!("pressmark: data in {}", setup.data_dir.display()));

@@ -59,6 +59,7 @@ pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, Stri
 async fn own(setup: &Setup, engine: Arc<Engine>) -> Result<ExitCode, String> {
     let config = &setup.config;
     let app = App::new(Arc::clone(&engine), config.server.clone(), &config.full_text);
+    app.declare_prompts(config.prompts.iter().cloned());
     end_on_signals(&app.shutdown)?;
     say(&format!("pressmark: data in {}", setup.data_dir.display()));
     share(setup, &app);
@@ -170,6 +171,7 @@ async fn take_over(
     let config = setup.config.server.clone();
     let full_text = &setup.config.full_text;
     let app = App::ending_with(Arc::clone(&engine), config, full_text, shutdown.clone());
+    app.declare_prompts(setup.config.prompts.iter().cloned());
     let app = Arc::new(app);
     share(&setup, &app);
     let (near, far) = tokio::io::duplex(OWN_PIPE_BYTES);

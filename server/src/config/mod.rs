@@ -7,6 +7,7 @@ mod data_dir;
 mod engine;
 mod error;
 mod listen;
+mod prompts;
 mod quantity;
 pub mod raw;
 mod validate;
@@ -18,8 +19,10 @@ use std::fs;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use pressmark_index::prompt::Prompt;
 use pressmark_index::space::SpaceSettings;
 
 use crate::extraction::ExtractCommand;
@@ -49,6 +52,8 @@ pub struct Config {
     pub extract: Vec<(String, ExtractCommand)>,
     /// Spaces, in the order of the file; those that only a source names come last.
     pub spaces: Vec<SpaceConfig>,
+    /// Prompts, in the order of the file.
+    pub prompts: Vec<Arc<Prompt>>,
     /// Folders that are brought up to date at each start and then watched.
     pub sources: Vec<FolderSource>,
 }
@@ -251,6 +256,7 @@ impl Default for Config {
             },
             extract: Vec::new(),
             spaces: Vec::new(),
+            prompts: Vec::new(),
             sources: Vec::new(),
         }
     }

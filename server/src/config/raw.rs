@@ -53,6 +53,9 @@ pub struct RawConfig {
     /// A space: one template with its settings and all resources behind it. Repeatable.
     #[serde(default)]
     pub space: Vec<RawSpace>,
+    /// A prompt: a template of messages that people choose in their hosts. Repeatable.
+    #[serde(default)]
+    pub prompt: Vec<RawPrompt>,
     /// A folder that is brought up to date at each start and then watched. Repeatable.
     #[serde(default)]
     pub source: Vec<RawSource>,
@@ -207,4 +210,81 @@ pub struct RawSource {
     /// How often the whole folder is compared besides what the system reports of it. Default: never, but `"30s"` on network
     /// file systems and while the system's limit of watches is reached.
     pub poll_interval: Option<Spanned<RawDuration>>,
+}
+
+/// `[[prompt]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawPrompt {
+    /// The name: 1 to 64 of `A-Z`, `a-z`, `0-9`, `_`, `.` and `-`. Required.
+    pub name: Spanned<String>,
+    /// The title that people see. Default: none.
+    pub title: Option<String>,
+    /// One line of what it does. Default: none.
+    pub description: Option<String>,
+    /// What a person fills in. Repeatable. Default: none.
+    #[serde(default)]
+    pub argument: Vec<RawPromptArgument>,
+    /// What the model gets. Repeatable. Required.
+    #[serde(default)]
+    pub message: Vec<RawPromptMessage>,
+}
+
+/// `[[prompt.argument]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawPromptArgument {
+    /// The name: 1 to 64 of `A-Z`, `a-z`, `0-9` and `_`. Required.
+    pub name: Spanned<String>,
+    /// The title that people see. Default: none.
+    pub title: Option<String>,
+    /// One line of what to fill in. Default: none.
+    pub description: Option<String>,
+    /// Whether it must be given. Default: `false`.
+    pub required: Option<bool>,
+    /// What it is completed from: a list, the best first. Default: none.
+    pub values: Option<Spanned<Vec<String>>>,
+    /// Or a variable of a space, as `{ space = "pypi", variable = "name" }`. Default: none.
+    pub variable: Option<Spanned<RawSpaceVariable>>,
+}
+
+/// A variable of a space.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawSpaceVariable {
+    /// The space, by name.
+    pub space: String,
+    /// The variable of its template.
+    pub variable: String,
+}
+
+/// `[[prompt.message]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawPromptMessage {
+    /// Who says it: `"user"` or `"assistant"`. Default: `"user"`.
+    pub role: Option<Spanned<String>>,
+    /// What is said: text in which `{argument}` stands for a value, and `{{` and `}}` for braces. Default: none.
+    pub text: Option<Spanned<String>>,
+    /// Or an image, as `{ mime_type = "image/png", file = "logo.png" }`, or with its bytes as `data` in base64. Default: none.
+    pub image: Option<Spanned<RawMedia>>,
+    /// Or a sound, likewise. Default: none.
+    pub audio: Option<Spanned<RawMedia>>,
+    /// Or a link to a resource of the store: its URI, in which `{argument}` stands for an encoded value and `{+argument}` for
+    /// one that keeps its slashes. Default: none.
+    pub resource_link: Option<Spanned<String>>,
+    /// Or the contents of a resource of the store, by its URI in the same form. Default: none.
+    pub embedded_resource: Option<Spanned<String>>,
+}
+
+/// An image or a sound.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawMedia {
+    /// Its MIME type.
+    pub mime_type: String,
+    /// The file that it is in; a relative path starts from the folder of the configuration.
+    pub file: Option<String>,
+    /// Or its bytes in base64.
+    pub data: Option<String>,
 }

@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::error::Fault;
 use super::listen::{check_listen, parse_address, parse_admin_listen};
+use super::prompts::prompts;
 use super::quantity::{MIB, parse_bytes, parse_duration};
 use super::raw::{
     RawBytes, RawConfig, RawCount, RawDuration, RawExtract, RawFullText, RawServer, RawSource,
@@ -52,7 +53,8 @@ pub(super) fn convert(
     let extract = extract(raw.extract, folder)?;
     let mut spaces = spaces(raw.space, check_template)?;
     let sources = sources(raw.source, folder, &mut spaces)?;
-    Ok(Config { server, storage, full_text, extract, spaces, sources })
+    let prompts = prompts(raw.prompt, folder)?;
+    Ok(Config { server, storage, full_text, extract, spaces, prompts, sources })
 }
 
 fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Fault> {
@@ -293,7 +295,7 @@ fn takes_files(name: &str, spaces: &[SpaceConfig]) -> Result<(), String> {
 }
 
 /// The validated value, or the fault with its place.
-fn value<T, U>(
+pub(super) fn value<T, U>(
     key: &'static str,
     raw: Spanned<T>,
     validate: impl FnOnce(T) -> Result<U, String>,
@@ -352,7 +354,7 @@ const RECORD_FIELDS: [(&str, RecordField); 13] = [
     ("acl", RecordField::Acl),
 ];
 
-fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+pub(super) fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
         format!("{text:?} is none of {}", names.join(", "))

@@ -29,6 +29,7 @@ use crate::{
     error::{Code, Fault},
     json_rpc::{self, Malformed, Message, Request},
     metrics::Metrics,
+    prompts::Prompts,
     readiness::{Latch, Readiness},
     tools::{Tool, ToolRefused, ToolSet},
 };
@@ -55,6 +56,7 @@ pub struct McpConfig {
 /// The protocol in front of an engine; shared by all transports.
 pub struct Mcp {
     pub(super) engine: Arc<Engine>,
+    pub(super) prompts: Arc<Prompts>,
     pub(super) config: McpConfig,
     pub(super) access: Arc<Access>,
     pub(super) tools: ToolSet,
@@ -77,6 +79,7 @@ impl Mcp {
     ) -> Self {
         let access = Arc::new(access);
         Self {
+            prompts: Arc::new(Prompts::new(Arc::clone(&engine))),
             engine,
             access,
             tools: ToolSet::new(handlers::tools::built_in()),
@@ -123,6 +126,11 @@ impl Mcp {
     /// The engine behind it.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// The prompts that are served.
+    pub fn prompts(&self) -> &Arc<Prompts> {
+        &self.prompts
     }
 
     /// What every caller may see.
@@ -289,6 +297,8 @@ fn handle(context: &Context<'_>, method: Method, params: &Params<'_>) -> Result<
             handlers::templates::resources_templates_list(context, params)
         }
         Method::CompletionComplete => handlers::completion::completion_complete(context, params),
+        Method::PromptsList => handlers::prompts::prompts_list(context, params),
+        Method::PromptsGet => handlers::prompts::prompts_get(context, params),
         Method::ResourcesSubscribe => handlers::subscriptions::resources_subscribe(context, params),
         Method::ResourcesUnsubscribe => {
             handlers::subscriptions::resources_unsubscribe(context, params)

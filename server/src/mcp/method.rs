@@ -21,6 +21,10 @@ pub enum Method {
     ResourcesRead,
     /// `completion/complete`.
     CompletionComplete,
+    /// `prompts/list`.
+    PromptsList,
+    /// `prompts/get`.
+    PromptsGet,
     /// `resources/subscribe`.
     ResourcesSubscribe,
     /// `resources/unsubscribe`.
@@ -54,6 +58,8 @@ impl Method {
             "resources/list" => Method::ResourcesList,
             "resources/templates/list" => Method::ResourcesTemplatesList,
             "completion/complete" => Method::CompletionComplete,
+            "prompts/list" => Method::PromptsList,
+            "prompts/get" => Method::PromptsGet,
             "tools/list" => Method::ToolsList,
             "tools/call" => Method::ToolsCall,
             "resources/subscribe" if era == Era::Legacy => Method::ResourcesSubscribe,
@@ -78,6 +84,8 @@ impl Method {
             Method::ResourcesTemplatesList => "resources/templates/list",
             Method::ResourcesRead => "resources/read",
             Method::CompletionComplete => "completion/complete",
+            Method::PromptsList => "prompts/list",
+            Method::PromptsGet => "prompts/get",
             Method::ResourcesSubscribe => "resources/subscribe",
             Method::ResourcesUnsubscribe => "resources/unsubscribe",
             Method::SubscriptionsListen => "subscriptions/listen",

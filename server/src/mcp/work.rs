@@ -7,7 +7,10 @@ use serde_json::value::RawValue;
 
 use super::{
     Method,
-    handlers::{completion::CompletionArguments, fetch::FetchArguments, search::SearchArguments},
+    handlers::{
+        completion::CompletionArguments, fetch::FetchArguments, prompts::GetArguments,
+        search::SearchArguments,
+    },
     protocol::Revision,
 };
 use crate::{
@@ -101,6 +104,7 @@ pub(crate) enum EngineCall {
     ResourcesRead { uri: String },
     ResourcesList { cursor: Option<String> },
     CompletionComplete(CompletionArguments<'static>),
+    PromptsGet(GetArguments),
     Search(SearchArguments),
     Fetch(FetchArguments),
 }

@@ -12,6 +12,7 @@ use super::messages::{self, Heard};
 use crate::{
     json_rpc::{self, Malformed, Message, Request},
     mcp::{RequestKey, protocol::SubscriptionFilter, protocol::notifications},
+    subscriptions::Lists,
 };
 
 /// Requests that may wait for their answers; with more the client is not read.
@@ -309,7 +310,9 @@ impl Journal {
             messages.push(message);
         };
         if self.initialize.is_some() {
-            add(&|out| notifications::resources_list_changed(None, out));
+            Lists::ALL
+                .each()
+                .for_each(|list| add(&|out| notifications::list_changed(list, None, out)));
         }
         for uri in &self.watched {
             add(&|out| notifications::resource_updated(None, uri, out));
@@ -317,8 +320,8 @@ impl Journal {
         for (key, open) in &self.open {
             let Kind::OpenListen(honoured) = &open.kind else { continue };
             let id = key.to_json();
-            if honoured.resources_list_changed {
-                add(&|out| notifications::resources_list_changed(Some(&id), out));
+            for list in honoured.lists.each() {
+                add(&|out| notifications::list_changed(list, Some(&id), out));
             }
             for uri in &honoured.resource_subscriptions {
                 add(&|out| notifications::resource_updated(Some(&id), uri, out));

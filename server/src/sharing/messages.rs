@@ -5,7 +5,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{json_rpc, mcp::RequestKey, mcp::protocol::SubscriptionFilter};
+use crate::{
+    json_rpc,
+    mcp::{RequestKey, protocol::SubscriptionFilter},
+    subscriptions::Lists,
+};
 
 /// A message from whoever answers.
 #[derive(Debug)]
@@ -49,6 +53,8 @@ struct AcknowledgementMeta {
 
 #[derive(Deserialize)]
 struct Notifications {
+    #[serde(default, rename = "promptsListChanged")]
+    prompts_list_changed: bool,
     #[serde(default, rename = "resourcesListChanged")]
     resources_list_changed: bool,
     #[serde(default, rename = "resourceSubscriptions")]
@@ -73,10 +79,15 @@ fn of_message(message: &Message<'_>) -> Option<Heard> {
             return None;
         }
         let said: Acknowledgement = serde_json::from_str(message.params?.get()).ok()?;
-        let Notifications { resources_list_changed, resource_subscriptions } = said.notifications;
+        let said_of = said.notifications;
+        let lists = Lists {
+            resources: said_of.resources_list_changed,
+            prompts: said_of.prompts_list_changed,
+        };
+        let resource_subscriptions = said_of.resource_subscriptions;
         return Some(Heard::Acknowledged {
             key: RequestKey::of(said.meta.subscription_id.get())?,
-            honoured: SubscriptionFilter { resources_list_changed, resource_subscriptions },
+            honoured: SubscriptionFilter { lists, resource_subscriptions },
         });
     }
     let key = RequestKey::of(message.id?.get())?;

@@ -166,9 +166,11 @@ async fn what_was_not_answered_is_asked_again_and_nothing_else() {
             owner.hears(&request(id, "resources/read")).await;
             owner.say_line(&answer(id)).await;
         }
-        // What the client hears first is a list that may have changed; it heard before what was agreed.
-        let told = rig.client.next().await;
-        assert!(told.contains("notifications/resources/list_changed"), "{told}");
+        // What the client hears first are lists that may have changed; it heard before what was agreed.
+        for list in ["resources", "prompts"] {
+            let told = rig.client.next().await;
+            assert!(told.contains(&format!("notifications/{list}/list_changed")), "{told}");
+        }
         rig.client.hears(&answer("1")).await;
         rig.client.hears(&answer("3")).await;
         rig.client.input = None;
@@ -215,7 +217,7 @@ async fn what_is_watched_is_watched_again_and_told() {
         for reply in [AGREED, &answer("\"pressmark-replay-0\""), &acknowledged("3")] {
             owner.say_line(reply).await;
         }
-        for told in ["list_changed", "a://1", "b://3"] {
+        for told in ["resources/list_changed", "prompts/list_changed", "a://1", "b://3"] {
             let message = rig.client.next().await;
             assert!(message.contains(told), "{message}");
         }
@@ -253,7 +255,9 @@ async fn a_batch_is_asked_again_as_a_whole() {
         owner.say_line(AGREED).await;
         owner.hears(&batch).await;
         owner.say_line(&answers).await;
-        rig.client.next().await;
+        for _list in ["resources", "prompts"] {
+            rig.client.next().await;
+        }
         rig.client.hears(&answers).await;
         drop(owner);
         let mut owner = rig.owner();

@@ -3,13 +3,13 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::Waker,
     time::Duration,
 };
 
-use pressmark_index::{engine::Engine, mutation::Change};
+use pressmark_index::{engine::Engine, mutation::Change, prompt::PromptCatalog};
 use tokio::{sync::Notify, time::Instant};
 
 use super::{list_changes::ListChanges, registry::Registry};
@@ -26,6 +26,8 @@ pub(super) struct Committed {
     started: Instant,
     /// Nanoseconds from `started` to the oldest commit that was not followed; [`NONE`]: all were.
     unfollowed: AtomicU64,
+    /// Whether other prompts are declared, which no commit tells of.
+    prompts_declared: AtomicBool,
 }
 
 const NONE: u64 = u64::MAX;
@@ -35,6 +37,7 @@ pub(super) struct Follower {
     engine: Arc<Engine>,
     registry: Arc<Registry>,
     checkpoint: u64,
+    prompts: Arc<PromptCatalog>,
     pub(super) lists: ListChanges,
 }
 
@@ -42,7 +45,12 @@ pub(super) struct Follower {
 
 impl Committed {
     pub(super) fn new() -> Self {
-        Self { notify: Notify::new(), started: Instant::now(), unfollowed: AtomicU64::new(NONE) }
+        Self {
+            notify: Notify::new(),
+            started: Instant::now(),
+            unfollowed: AtomicU64::new(NONE),
+            prompts_declared: AtomicBool::new(false),
+        }
     }
 
     /// Called on the writer's thread: never waits.
@@ -50,6 +58,12 @@ impl Committed {
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(NONE);
         let _ = self.unfollowed.compare_exchange(NONE, now, Ordering::AcqRel, Ordering::Relaxed);
         self.notify.notify_one();
+    }
+
+    /// Other prompts are declared than before.
+    pub(super) fn tell_of_declared_prompts(&self) {
+        self.prompts_declared.store(true, Ordering::Release);
+        self.tell();
     }
 
     pub(super) async fn told(&self) {
@@ -72,7 +86,8 @@ impl Follower {
     pub(super) fn new(engine: Arc<Engine>, registry: Arc<Registry>) -> Self {
         let checkpoint = engine.log_range().newest;
         let lists = ListChanges::new(engine.spaces());
-        Self { engine, registry, checkpoint, lists }
+        let prompts = engine.prompts();
+        Self { engine, registry, checkpoint, prompts, lists }
     }
 
     /// Tells of every change that was published; may wait for the disk when it is far behind.
@@ -81,6 +96,7 @@ impl Follower {
             let since = committed.take();
             let catalog = self.engine.spaces();
             self.lists.look(&catalog, since);
+            self.look_at_prompts(committed, since);
             // What is read beyond it may not be published yet.
             let newest = self.engine.log_range().newest;
             if self.checkpoint >= newest {
@@ -110,6 +126,15 @@ impl Follower {
         }
     }
 
+    fn look_at_prompts(&mut self, committed: &Committed, since: Instant) {
+        let declared = committed.prompts_declared.swap(false, Ordering::AcqRel);
+        let prompts = self.engine.prompts();
+        if declared || !Arc::ptr_eq(&self.prompts, &prompts) {
+            self.prompts = prompts;
+            self.lists.prompts_changed(since);
+        }
+    }
+
     /// Streams are woken when all their changes wait, so that each takes them at once.
     fn tell<'a>(&mut self, changes: impl Iterator<Item = &'a Change>, since: Instant) {
         let mut wake = Vec::new();
@@ -130,9 +155,7 @@ impl Follower {
         let due = self.lists.take();
         let now = Instant::now();
         self.registry.each(|subscriber| {
-            if due.concerns(&subscriber.access) {
-                subscriber.lists_changed(now);
-            }
+            subscriber.lists_changed(due.for_caller(&subscriber.access), now);
         });
     }
 }

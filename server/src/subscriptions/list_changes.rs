@@ -17,6 +17,8 @@ use pressmark_index::{
 };
 use tokio::time::Instant;
 
+use super::lists::Lists;
+
 /// Lists are told when they have been quiet for so long.
 const QUIET: Duration = Duration::from_millis(300);
 /// But not later than this after their first change: a load goes on for minutes.
@@ -30,6 +32,7 @@ pub(super) struct ListChanges {
     spaces: HashMap<SpaceId, Looked>,
     /// By space's name.
     changed: HashMap<String, ChangedFor>,
+    prompts: bool,
     first: Option<Instant>,
     due: Option<Instant>,
 }
@@ -62,6 +65,7 @@ enum ChangedFor {
 /// The changes that are told now.
 pub(super) struct Due {
     changed: HashMap<String, ChangedFor>,
+    prompts: bool,
 }
 
 // === impl ListChanges ===
@@ -72,6 +76,7 @@ impl ListChanges {
             catalog: Arc::clone(&catalog),
             spaces: HashMap::new(),
             changed: HashMap::new(),
+            prompts: false,
             first: None,
             due: None,
         };
@@ -158,6 +163,12 @@ impl ListChanges {
         }
     }
 
+    /// Takes notice of a change of the prompts, which all callers see alike.
+    pub(super) fn prompts_changed(&mut self, now: Instant) {
+        self.prompts = true;
+        self.put_off(now);
+    }
+
     fn change(&mut self, space: &str, who: ChangedFor, now: Instant) {
         match self.changed.get_mut(space) {
             Some(changed) => changed.add(who),
@@ -165,6 +176,10 @@ impl ListChanges {
                 self.changed.insert(space.to_owned(), who);
             }
         }
+        self.put_off(now);
+    }
+
+    fn put_off(&mut self, now: Instant) {
         let first = *self.first.get_or_insert(now);
         self.due = Some((now + QUIET).min(first + LATEST));
     }
@@ -178,16 +193,19 @@ impl ListChanges {
     pub(super) fn take(&mut self) -> Due {
         self.due = None;
         self.first = None;
-        Due { changed: std::mem::take(&mut self.changed) }
+        let prompts = std::mem::take(&mut self.prompts);
+        Due { changed: std::mem::take(&mut self.changed), prompts }
     }
 }
 
 // === impl Due ===
 
 impl Due {
-    /// Whether the lists that this caller sees have changed.
-    pub(super) fn concerns(&self, access: &Access) -> bool {
-        self.changed.iter().any(|(space, who)| access.sees_space(space) && who.includes(access))
+    /// The lists that have changed for this caller.
+    pub(super) fn for_caller(&self, access: &Access) -> Lists {
+        let concerns =
+            |(space, who): (&String, &ChangedFor)| access.sees_space(space) && who.includes(access);
+        Lists { resources: self.changed.iter().any(concerns), prompts: self.prompts }
     }
 }
 

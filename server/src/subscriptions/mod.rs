@@ -20,6 +20,8 @@ mod pending;
 
 mod list_changes;
 
+mod lists;
+
 mod stream;
 
 #[cfg(test)]
@@ -41,6 +43,7 @@ use tokio::{
     time::MissedTickBehavior,
 };
 
+pub use lists::{List, Lists};
 pub use pending::{PENDING_BYTES_MAX, PENDING_URIS_MAX};
 pub use registry::{WATCHES_MAX, WATCHES_PER_SUBSCRIBER_MAX};
 pub use stream::NotificationStream;
@@ -189,13 +192,9 @@ impl Subscriptions {
         }
         let place = self.place()?;
         let subscription = Subscription::begin(self, Some(id), access);
-        if filter.resources_list_changed {
-            subscription.subscriber.want_lists();
-        }
-        let mut honoured = SubscriptionFilter {
-            resources_list_changed: filter.resources_list_changed,
-            resource_subscriptions: Vec::new(),
-        };
+        subscription.subscriber.want_lists(filter.lists);
+        let mut honoured =
+            SubscriptionFilter { lists: filter.lists, resource_subscriptions: Vec::new() };
         for uri in uris {
             match subscription.try_watch(&uri) {
                 Ok(()) => honoured.resource_subscriptions.push(uri),
@@ -214,6 +213,11 @@ impl Subscriptions {
             subscription.want_lists();
         }
         Arc::new(subscription)
+    }
+
+    /// Other prompts are declared than before: whoever listens is told.
+    pub fn declared_prompts_changed(&self) {
+        self.committed.tell_of_declared_prompts();
     }
 
     /// Keys, watched URIs and subscribers that there are.
@@ -299,7 +303,7 @@ impl Subscription {
 
     /// Tells changes of lists as well, from now on.
     pub fn want_lists(&self) {
-        self.subscriber.want_lists();
+        self.subscriber.want_lists(Lists::ALL);
     }
 
     /// Watches a URI, once however often it is asked.

@@ -64,8 +64,8 @@ impl NotificationStream {
     pub fn write(&self, batch: &Batch, mut frame: impl FnMut(u64, &dyn Fn(&mut Vec<u8>))) {
         let id = self.listen_id();
         let mut number = batch.first_number;
-        if batch.list_changed {
-            frame(number, &|out| notifications::resources_list_changed(id, out));
+        for list in batch.lists.each() {
+            frame(number, &|out| notifications::list_changed(list, id, out));
             number += 1;
         }
         for uri in &batch.uris {
@@ -76,7 +76,7 @@ impl NotificationStream {
 
     /// Counts a batch whose bytes the transport has taken.
     pub fn delivered(&self, batch: &Batch) {
-        let count = batch.uris.len() as u64 + u64::from(batch.list_changed);
+        let count = batch.uris.len() as u64 + batch.lists.count();
         self.subscription.subscriptions.registry.metrics().delivered(count, batch.since.elapsed());
     }
 }

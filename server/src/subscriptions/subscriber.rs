@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::{
     keys::WatchKey,
+    lists::{List, Lists},
     pending::{Added, Pending},
 };
 use crate::metrics::Metrics;
@@ -31,10 +32,11 @@ pub(super) struct Subscriber {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) watches: Vec<Watch>,
-    /// Whether changes of lists are told.
-    wants_lists: bool,
+    /// The lists whose changes are told.
+    wants: Lists,
     pending: Pending,
-    list_changed: bool,
+    /// Lists that have changed.
+    lists: Lists,
     /// What it watches waits already in place of all that happened: nothing else need be kept.
     pub(super) collapsed: bool,
     keep_alive: bool,
@@ -83,8 +85,8 @@ pub enum Taken {
 /// Notifications that are sent together.
 #[derive(Debug)]
 pub struct Batch {
-    /// Whether lists have changed.
-    pub list_changed: bool,
+    /// Lists that have changed.
+    pub lists: Lists,
     /// Resources that have changed, as they are told.
     pub uris: Vec<Arc<str>>,
     /// When the oldest of the changes was published.
@@ -98,11 +100,18 @@ const BATCH_URIS_MAX: usize = 64;
 /// Notifications of a session that are kept after they were sent, for a stream that broke before they arrived.
 const SENT_KEPT_MAX: usize = 128;
 
-/// The last notifications of a session's streams, numbered from 1 on; `None` is a change of lists.
+/// The last notifications of a session's streams, numbered from 1 on.
 #[derive(Default)]
 struct Sent {
     count: u64,
-    kept: VecDeque<Option<Arc<str>>>,
+    kept: VecDeque<Told>,
+}
+
+/// What a notification was about.
+#[derive(Clone)]
+enum Told {
+    List(List),
+    Uri(Arc<str>),
 }
 
 // === impl Subscriber ===
@@ -121,8 +130,10 @@ impl Subscriber {
         self.state.lock()
     }
 
-    pub(super) fn want_lists(&self) {
-        self.state.lock().wants_lists = true;
+    /// Changes of these lists are told as well from now on.
+    pub(super) fn want_lists(&self, lists: Lists) {
+        let mut state = self.state.lock();
+        state.wants = state.wants | lists;
     }
 
     /// A resource changed that is told as `uri`; `since` is when that was published. Whom to wake is handed back: who is
@@ -146,17 +157,21 @@ impl Subscriber {
         state.waker.take()
     }
 
-    /// Lists changed, if that is asked for.
-    pub(super) fn lists_changed(&self, since: Instant) {
+    /// Lists changed; those that are asked for are told.
+    pub(super) fn lists_changed(&self, lists: Lists, since: Instant) {
         let mut state = self.state.lock();
-        if !state.wants_lists || state.ended.is_some() {
+        let wanted = lists & state.wants;
+        if wanted.is_empty() || state.ended.is_some() {
             return;
         }
-        if state.list_changed {
-            self.metrics.notifications_coalesced.inc();
+        let new = wanted & !state.lists;
+        if new != wanted {
+            self.metrics.notifications_coalesced.inc_by((wanted & state.lists).count());
+        }
+        if new.is_empty() {
             return;
         }
-        state.list_changed = true;
+        state.lists = state.lists | new;
         state.since.get_or_insert(since);
         wake(state);
     }
@@ -227,7 +242,7 @@ impl Subscriber {
         let State { watches, pending, .. } = state;
         pending.replace(watches.iter().map(|watch| &watch.uri));
         self.count_pending(state.pending.len());
-        state.list_changed = state.wants_lists;
+        state.lists = state.wants;
         state.collapsed = true;
     }
 
@@ -270,7 +285,7 @@ impl Subscriber {
         if state.attachment != attachment {
             return Poll::Ready(Taken::Ended(Ended::Replaced));
         }
-        if state.pending.len() > 0 || state.list_changed {
+        if state.pending.len() > 0 || !state.lists.is_empty() {
             return Poll::Ready(Taken::Batch(self.take_batch(&mut state)));
         }
         if let Some(why) = state.ended {
@@ -291,13 +306,13 @@ impl Subscriber {
     }
 
     fn take_batch(&self, state: &mut State) -> Batch {
-        let list_changed = std::mem::take(&mut state.list_changed);
+        let lists = std::mem::take(&mut state.lists);
         let uris = state.pending.take(BATCH_URIS_MAX);
         self.metrics.notifications_pending.dec_by(signed(uris.len()));
         let first_number = state.sent.count + 1;
         if self.listen_id.is_none() {
-            let lists = list_changed.then_some(None);
-            state.sent.add(lists.into_iter().chain(uris.iter().cloned().map(Some)));
+            let told = lists.each().map(Told::List);
+            state.sent.add(told.chain(uris.iter().cloned().map(Told::Uri)));
         }
         let since = state.since.unwrap_or_else(Instant::now);
         if state.pending.len() == 0 {
@@ -306,7 +321,7 @@ impl Subscriber {
         state.collapsed = false;
         state.busy = true;
         state.keep_alive = false;
-        Batch { list_changed, uris, since, first_number }
+        Batch { lists, uris, since, first_number }
     }
 
     /// A stream takes up where one broke that had received the notification of that number; without a number, or with one
@@ -323,8 +338,8 @@ impl Subscriber {
         };
         for sent in missed {
             match sent {
-                None => state.list_changed = state.wants_lists,
-                Some(uri) => match state.pending.add(&uri) {
+                Told::List(list) => state.lists = state.lists | (Lists::from(list) & state.wants),
+                Told::Uri(uri) => match state.pending.add(&uri) {
                     Added::New => self.count_pending(1),
                     Added::Coalesced => {}
                     Added::Full => self.collapse(&mut state),
@@ -356,7 +371,7 @@ fn signed(count: usize) -> i64 {
 // === impl Sent ===
 
 impl Sent {
-    fn add(&mut self, notifications: impl Iterator<Item = Option<Arc<str>>>) {
+    fn add(&mut self, notifications: impl Iterator<Item = Told>) {
         for notification in notifications {
             self.count += 1;
             if self.kept.len() == SENT_KEPT_MAX {
@@ -367,7 +382,7 @@ impl Sent {
     }
 
     /// What was sent after a notification; `None` when that is not known any more, or when there was no such number.
-    fn after(&self, number: u64) -> Option<Vec<Option<Arc<str>>>> {
+    fn after(&self, number: u64) -> Option<Vec<Told>> {
         let missed = usize::try_from(self.count.checked_sub(number)?).ok()?;
         let from = self.kept.len().checked_sub(missed)?;
         Some(self.kept.iter().skip(from).cloned().collect())

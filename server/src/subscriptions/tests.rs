@@ -11,7 +11,7 @@ use pressmark_index::{
     writer::Durability,
 };
 
-use super::{Ended, Listen, NotificationStream, Subscriptions, SubscriptionsConfig, Taken};
+use super::{Ended, Listen, Lists, NotificationStream, Subscriptions, SubscriptionsConfig, Taken};
 use crate::{mcp::protocol::SubscriptionFilter, metrics::Metrics, shutdown::Shutdown};
 
 fn engine() -> Arc<Engine> {
@@ -41,7 +41,7 @@ pub(crate) fn subscriptions(metrics: &Arc<Metrics>) -> Arc<Subscriptions> {
 
 fn listen(subscriptions: &Arc<Subscriptions>, access: Access, uris: &[&str]) -> NotificationStream {
     let filter = SubscriptionFilter {
-        resources_list_changed: true,
+        lists: Lists { resources: true, prompts: false },
         resource_subscriptions: uris.iter().map(|uri| (*uri).to_owned()).collect(),
     };
     let listen = Listen { id: "1".into(), filter, access: Arc::new(access) };
@@ -56,7 +56,7 @@ async fn told_of(stream: &NotificationStream, count: usize) -> String {
         match taken {
             Taken::Batch(batch) => {
                 told.extend(batch.uris.iter().map(|uri| uri.to_string()));
-                told.extend(batch.list_changed.then(|| "*".to_owned()));
+                told.extend(batch.lists.resources.then(|| "*".to_owned()));
             }
             Taken::KeepAlive => told.push("keep-alive".to_owned()),
             Taken::Ended(why) => told.push(format!("{why:?}")),

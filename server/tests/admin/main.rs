@@ -4,6 +4,7 @@
 mod changes;
 mod ingest;
 mod operations;
+mod prompts;
 mod resources;
 mod spaces;
 mod standard;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pressmark::admin;
+use pressmark::prompts::Prompts;
 use pressmark::shutdown::Shutdown;
 use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::writer::Durability;
@@ -19,6 +21,7 @@ use pressmark_proto::v1;
 use pressmark_proto::v1::changes_service_client::ChangesServiceClient;
 use pressmark_proto::v1::ingest_service_client::IngestServiceClient;
 use pressmark_proto::v1::operations_service_client::OperationsServiceClient;
+use pressmark_proto::v1::prompts_service_client::PromptsServiceClient;
 use pressmark_proto::v1::resources_service_client::ResourcesServiceClient;
 use pressmark_proto::v1::spaces_service_client::SpacesServiceClient;
 use tokio::net::TcpListener;
@@ -27,6 +30,7 @@ use tonic::transport::Channel;
 /// A plane in front of a new store with one space, `docs`.
 struct Plane {
     folder: tempfile::TempDir,
+    prompts: Arc<Prompts>,
     shutdown: Shutdown,
     channel: Channel,
 }
@@ -50,10 +54,11 @@ impl Plane {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = Shutdown::new();
-        let plane = admin::serve(listener, engine, shutdown.clone());
+        let prompts = Arc::new(Prompts::new(Arc::clone(&engine)));
+        let plane = admin::serve(listener, engine, Arc::clone(&prompts), shutdown.clone());
         tokio::spawn(async move { plane.await.unwrap() });
         let channel = Channel::from_shared(address).unwrap().connect().await.unwrap();
-        let plane = Plane { folder, shutdown, channel };
+        let plane = Plane { folder, prompts, shutdown, channel };
         let space = v1::Space {
             name: "docs".into(),
             uri_template: "docs://h/{+path}".into(),
@@ -77,6 +82,10 @@ impl Plane {
 
     fn changes(&self) -> ChangesServiceClient<Channel> {
         ChangesServiceClient::new(self.channel.clone())
+    }
+
+    fn prompts(&self) -> PromptsServiceClient<Channel> {
+        PromptsServiceClient::new(self.channel.clone())
     }
 
     fn operations(&self) -> OperationsServiceClient<Channel> {

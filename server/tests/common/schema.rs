@@ -25,6 +25,8 @@ pub(crate) fn check(revision: &str, method: &str, reply: &Value) {
         "resources/subscribe" | "resources/unsubscribe" | "logging/setLevel" => "EmptyResult",
         "resources/read" => "ReadResourceResult",
         "completion/complete" => "CompleteResult",
+        "prompts/list" => "ListPromptsResult",
+        "prompts/get" => "GetPromptResult",
         "tools/list" => "ListToolsResult",
         "tools/call" => "CallToolResult",
         other => panic!("no result is known of {other}"),
@@ -37,6 +39,7 @@ pub(crate) fn check_notification(revision: &str, message: &Value) {
     let name = match message["method"].as_str() {
         Some("notifications/resources/updated") => "ResourceUpdatedNotification",
         Some("notifications/resources/list_changed") => "ResourceListChangedNotification",
+        Some("notifications/prompts/list_changed") => "PromptListChangedNotification",
         Some("notifications/subscriptions/acknowledged") => "SubscriptionsAcknowledgedNotification",
         Some("notifications/cancelled") => "CancelledNotification",
         Some("notifications/progress") => "ProgressNotification",

@@ -17,6 +17,7 @@ mod http_manners;
 mod http_sessions;
 mod overload;
 mod own_tools;
+mod prompts;
 mod scenarios;
 mod search;
 mod slow_clients;

@@ -62,22 +62,29 @@ async fn resources() {
 #[tokio::test]
 async fn own_tools() {
     let front = Front::with_tools(Bounds::default(), tools::all());
-    run_on(HttpFront::of(front).await, include_str!("../scenarios/own_tools.md")).await;
+    run_on(&HttpFront::of(front).await, include_str!("../scenarios/own_tools.md")).await;
+}
+
+#[tokio::test]
+async fn prompts() {
+    let server = HttpFront::start(Bounds::default()).await;
+    server.front.pool.mcp().prompts().declare(crate::prompts::declared());
+    run_on(&server, include_str!("../scenarios/prompts.md")).await;
 }
 
 async fn run(markdown: &str) {
-    run_on(HttpFront::start(Bounds::default()).await, markdown).await;
+    run_on(&HttpFront::start(Bounds::default()).await, markdown).await;
 }
 
-async fn run_on(server: HttpFront, markdown: &str) {
+async fn run_on(server: &HttpFront, markdown: &str) {
     let cases = parse(markdown);
     assert!(!cases.is_empty());
     for case in cases {
         if case.over != "stdio" {
-            over_http(&server, &case).await;
+            over_http(server, &case).await;
         }
         if case.over != "http" {
-            over_stdio(&server, &case).await;
+            over_stdio(server, &case).await;
         }
     }
 }

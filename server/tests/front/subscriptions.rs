@@ -71,7 +71,10 @@ async fn only_what_was_asked_for_is_honoured_and_told() {
     let server = start().await;
     for (filter, honoured) in [
         ("{}", "{}"),
-        (r#"{"toolsListChanged":true,"promptsListChanged":true}"#, "{}"),
+        (
+            r#"{"toolsListChanged":true,"promptsListChanged":true}"#,
+            r#"{"promptsListChanged":true}"#,
+        ),
         (
             r#"{"resourcesListChanged":true,"toolsListChanged":7}"#,
             r#"{"resourcesListChanged":true}"#,

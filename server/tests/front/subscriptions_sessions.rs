@@ -165,8 +165,10 @@ async fn a_stream_that_does_not_know_what_it_missed_is_told_everything() {
             Some(id) => session.resume(id).await,
         };
         assert_eq!(stream.next().await, None, "the older stream ends");
-        let list = newer.message().await.unwrap();
-        assert_eq!(list["method"], "notifications/resources/list_changed");
+        for list in ["resources", "prompts"] {
+            let told = newer.message().await.unwrap();
+            assert_eq!(told["method"], format!("notifications/{list}/list_changed"));
+        }
         let mut told = [newer.updated().await, newer.updated().await];
         told.sort();
         assert_eq!(told, ["note://shelf/picture", "note://shelf/plain"]);

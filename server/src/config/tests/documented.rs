@@ -9,8 +9,17 @@ use crate::config::Config;
 
 const RAW: &str = include_str!("../raw.rs");
 const DOCUMENT: &str = include_str!("../../../../docs/configuration.md");
-const TABLES: [&str; 6] =
-    ["[server]", "[storage]", "[full_text]", "[[extract]]", "[[space]]", "[[source]]"];
+const TABLES: [&str; 9] = [
+    "[server]",
+    "[storage]",
+    "[full_text]",
+    "[[extract]]",
+    "[[space]]",
+    "[[prompt]]",
+    "[[prompt.argument]]",
+    "[[prompt.message]]",
+    "[[source]]",
+];
 
 struct Key {
     table: String,
@@ -71,10 +80,11 @@ fn the_document_has_every_key() {
 fn the_example_has_every_key() {
     for key in keys() {
         let present = EXAMPLE.contains(&format!("\n{} = ", key.name))
-            || EXAMPLE.contains(&format!("\n[space.{}]", key.name));
+            || EXAMPLE.contains(&format!("\n[space.{}]", key.name))
+            || EXAMPLE.contains(&format!("\n[[prompt.{}]]", key.name));
         assert!(present, "{} {}", key.table, key.name);
     }
-    assert_eq!(keys().len(), 48, "a reader that finds no keys checks nothing");
+    assert_eq!(keys().len(), 65, "a reader that finds no keys checks nothing");
 }
 
 #[test]

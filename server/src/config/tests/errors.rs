@@ -57,11 +57,68 @@ fn wrong_keys() {
         ],
         &expect![[r#"
             pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
-            pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `full_text`, `extract`, `space`, `source`
+            pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `full_text`, `extract`, `space`, `prompt`, `source`
             pressmark.toml:4: space.column: unknown field `column`, expected one of `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
             pressmark.toml:1: source: missing field `path`
             pressmark.toml:3: server.listen: duplicate key
             pressmark.toml:2: server.listen: string values must be quoted, expected literal string"#]],
+    );
+}
+
+#[test]
+fn wrong_prompts() {
+    let prompt = |more: &str| format!("[[prompt]]\nname = 'p'\n{more}\n");
+    let argument = |more: &str| prompt(&format!("[[prompt.argument]]\n{more}\n"));
+    let message = |more: &str| prompt(&format!("[[prompt.message]]\n{more}\n"));
+    let said = "[[prompt.message]]\ntext = 'x'\n";
+    check(
+        &[
+            text("[[prompt]]\nname = 'a b'"),
+            prompt(""),
+            prompt(said) + &prompt(said),
+            prompt("text = 'x'"),
+            argument("name = 'a-b'"),
+            argument("name = 'a'\n[[prompt.argument]]\nname = 'a'"),
+            argument("name = 'a'\nvalues = ['x']\nvariable = { space = 's', variable = 'v' }"),
+            argument("name = 'a'\nvalues = ['x', '']"),
+            argument("name = 'a'\nvariable = { space = 's' }"),
+            argument("name = 'a'\nvariable = { space = 's', variable = '' }"),
+            argument("name = 'a'\nrequired = 'yes'"),
+            message("role = 'system'\ntext = 'x'"),
+            message("role = 'user'"),
+            message("text = 'x'\nresource_link = 'a://b'"),
+            message("text = 'Review {page}'"),
+            message("text = 'Says { that'"),
+            message("resource_link = 'handbook/x'"),
+            message("embedded_resource = 'docs://h/{page}'"),
+            message("image = { mime_type = 'image/png', data = 'no base64' }"),
+            message("image = { mime_type = 'image/png' }"),
+            message("image = { mime_type = 'image/png', file = 'absent.png' }"),
+            message("audio = { mime_type = 'image/png', data = 'AAAA' }"),
+        ],
+        &expect![[r#"
+            pressmark.toml:2: prompt.name: "a b" is no name; use 1 to 64 of A-Z, a-z, 0-9 and _ . -
+            pressmark.toml:2: prompt.message: a prompt needs a message
+            pressmark.toml:7: prompt.name: "p" is the name of an earlier prompt; give each its own
+            pressmark.toml:3: prompt.text: unknown field `text`, expected one of `name`, `title`, `description`, `argument`, `message`
+            pressmark.toml:4: prompt.argument.name: "a-b" is no name; use 1 to 64 of A-Z, a-z, 0-9 and _
+            pressmark.toml:6: prompt.argument.name: `a` is the name of an earlier argument
+            pressmark.toml:6: prompt.argument.variable: the argument has `values` already; keep one of them
+            pressmark.toml:5: prompt.argument.values: a value is empty
+            pressmark.toml:5: prompt.argument.variable: missing field `variable`
+            pressmark.toml:5: prompt.argument.variable: names no variable
+            pressmark.toml:5: prompt.argument.required: invalid type: string "yes", expected a boolean
+            pressmark.toml:4: prompt.message.role: "system" is none of "user", "assistant"
+            pressmark.toml:4: prompt.message: message 1 says nothing; it needs `text`, `image`, `audio`, `resource_link` or `embedded_resource`
+            pressmark.toml:5: prompt.message: a message says one thing; make a second `[[prompt.message]]`
+            pressmark.toml:4: prompt.message.text: `{page}` is no argument of the prompt; declare it, or write `{{` and `}}` for braces
+            pressmark.toml:4: prompt.message.text: the `{` at byte 5 is not closed; write `{{` for a brace
+            pressmark.toml:4: prompt.message.resource_link: handbook/x: it has no scheme, such as `docs://`
+            pressmark.toml:4: prompt.message.embedded_resource: `{page}` is no argument of the prompt; declare it
+            pressmark.toml:4: prompt.message.image: data: it is no base64 (RFC 4648, with padding)
+            pressmark.toml:4: prompt.message.image: needs `file` or `data`, one of them
+            pressmark.toml:4: prompt.message.image: "absent.png" cannot be read: No such file or directory (os error 2)
+            pressmark.toml:4: prompt.message.audio: mime_type: "image/png" is no MIME type of `audio/`"#]],
     );
 }
 

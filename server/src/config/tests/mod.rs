@@ -3,6 +3,7 @@
 mod data_dir;
 mod documented;
 mod errors;
+mod prompts;
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,6 @@
-//! `completion/complete`: values of a template's variable as a person types.
+//! `completion/complete`: values of a template's variable, or of a prompt's argument, as a person types.
+
+mod prompt;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,8 +32,18 @@ pub(crate) struct CompletionArguments<'a> {
     space: Arc<Space>,
     variable: Cow<'a, str>,
     typed: Cow<'a, str>,
-    /// Other variables of the template that are chosen already.
-    chosen: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    chosen: Chosen<'a>,
+}
+
+/// Other variables of the template that are chosen already, with their values.
+type Chosen<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
+
+/// What a request comes to.
+enum Asked<'a> {
+    /// A question to a space.
+    Space(CompletionArguments<'a>),
+    /// What is answered.
+    Known(Completion),
 }
 
 /// Answers at once what takes microseconds, and hands the rest to the pool.
@@ -39,7 +51,10 @@ pub(crate) fn completion_complete(
     context: &Context<'_>,
     params: &Params<'_>,
 ) -> Result<Outcome, Fault> {
-    let arguments = CompletionArguments::read(context, params)?;
+    let arguments = match read(context, params)? {
+        Asked::Space(arguments) => arguments,
+        Asked::Known(completion) => return Ok(Outcome::Reply(reply(context, &completion))),
+    };
     if arguments.is_quick(&context.mcp.access) {
         complete(context, &arguments).map(Outcome::Reply)
     } else {
@@ -107,28 +122,22 @@ fn reply(context: &Context<'_>, completion: &Completion) -> Vec<u8> {
 // === impl CompletionArguments ===
 
 impl<'a> CompletionArguments<'a> {
-    fn read(context: &Context<'_>, params: &Params<'a>) -> Result<Self, Fault> {
-        let space = space(context, params.reference)?;
-        let [name, value] = members_of("argument", params.argument, ["name", "value"])?;
-        let variable = required_string(name, "argument.name")?;
-        let typed = required_string(value, "argument.value")?;
+    fn of_template(
+        context: &Context<'_>,
+        params: &Params<'a>,
+        uri: Option<&'a RawValue>,
+    ) -> Result<Self, Fault> {
+        let uri = required_string(uri, "ref.uri")?;
+        let space = find_space(context, &uri).ok_or_else(|| unknown_template(&uri))?;
+        let (variable, typed) = argument(params)?;
         if !has_variable(&space, &variable) {
             return Err(unknown_variable(&space, &variable));
         }
-        let mut chosen = Vec::new();
-        if context.revision.has_completion_context() {
-            for (name, value) in context_arguments(params.context)? {
-                // Hosts send along what they know: a name of another template is no fault, whatever its value.
-                if name == variable || !has_variable(&space, &name) {
-                    continue;
-                }
-                let value = json_rpc::string(value).ok_or_else(|| {
-                    let name = quoted(&name);
-                    Fault::invalid_params(format!("`context.arguments.{name}` must be a string"))
-                })?;
-                chosen.push((name, value));
-            }
-        }
+        let other_variable = |name: &str| {
+            let is_other = name != variable && has_variable(&space, name);
+            is_other.then(|| name.to_owned())
+        };
+        let chosen = chosen_values(context, params, other_variable)?;
         Ok(Self { space, variable, typed, chosen })
     }
 
@@ -157,27 +166,46 @@ impl<'a> CompletionArguments<'a> {
     }
 }
 
-/// The space that `ref` means.
-fn space(context: &Context<'_>, reference: Option<&RawValue>) -> Result<Arc<Space>, Fault> {
-    let [kind, uri, name] = members_of("ref", reference, ["type", "uri", "name"])?;
+/// Finds what `ref` means and checks what is asked of it.
+fn read<'a>(context: &Context<'_>, params: &Params<'a>) -> Result<Asked<'a>, Fault> {
+    let [kind, uri, name] = members_of("ref", params.reference, ["type", "uri", "name"])?;
     let kind = required_string(kind, "ref.type")?;
     match &*kind {
-        "ref/resource" => {
-            let uri = required_string(uri, "ref.uri")?;
-            find_space(context, &uri).ok_or_else(|| unknown_template(&uri))
-        }
-        "ref/prompt" => {
-            let name = required_string(name, "ref.name")?;
-            let name = quoted(&name);
-            Err(Fault::invalid_params(format!(
-                "unknown prompt `{name}`: this server has no prompts"
-            )))
-        }
+        "ref/resource" => CompletionArguments::of_template(context, params, uri).map(Asked::Space),
+        "ref/prompt" => prompt::read(context, params, name),
         other => Err(Fault::invalid_params(format!(
             "`ref.type` is `{}`; it is `ref/resource` or `ref/prompt`",
             quoted(other)
         ))),
     }
+}
+
+/// The name and what is typed of it.
+fn argument<'a>(params: &Params<'a>) -> Result<(Cow<'a, str>, Cow<'a, str>), Fault> {
+    let [name, value] = members_of("argument", params.argument, ["name", "value"])?;
+    Ok((required_string(name, "argument.name")?, required_string(value, "argument.value")?))
+}
+
+/// What is chosen already, by variable; `variable_of` says which one an argument's name stands for.
+fn chosen_values<'a>(
+    context: &Context<'_>,
+    params: &Params<'a>,
+    variable_of: impl Fn(&str) -> Option<String>,
+) -> Result<Chosen<'a>, Fault> {
+    let mut chosen = Chosen::new();
+    if !context.revision.has_completion_context() {
+        return Ok(chosen);
+    }
+    for (name, value) in context_arguments(params.context)? {
+        // Hosts send along what they know: a name of something else is no fault, whatever its value.
+        let Some(variable) = variable_of(&name) else { continue };
+        let value = json_rpc::string(value).ok_or_else(|| {
+            let name = quoted(&name);
+            Fault::invalid_params(format!("`context.arguments.{name}` must be a string"))
+        })?;
+        chosen.push((Cow::Owned(variable), value));
+    }
+    Ok(chosen)
 }
 
 /// By the template's text, else by a URI that the template expands to. A space that the caller may not use is passed

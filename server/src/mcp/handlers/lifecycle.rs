@@ -23,7 +23,9 @@ fn capabilities(context: &Context<'_>, revision: Revision, out: &mut Vec<u8>) {
     if context.mcp.tools.logs() {
         out.extend_from_slice(b"\"logging\":{},");
     }
-    out.extend_from_slice(br#""resources":{"subscribe":true,"listChanged":true},"tools":{}}"#);
+    out.extend_from_slice(
+        br#""prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#,
+    );
 }
 
 /// How long a client may keep a discovery: the instructions say how many resources there are.

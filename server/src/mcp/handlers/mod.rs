@@ -4,6 +4,7 @@ mod arguments;
 pub mod completion;
 pub mod fetch;
 pub mod lifecycle;
+pub mod prompts;
 pub mod resources;
 pub mod search;
 pub mod subscriptions;
@@ -55,6 +56,7 @@ pub(super) fn perform(context: &Context<'_>, call: EngineCall) -> Result<Vec<u8>
         EngineCall::ResourcesRead { uri } => resources::read_from_disk(context, &uri),
         EngineCall::ResourcesList { cursor } => resources::list(context, cursor.as_deref()),
         EngineCall::CompletionComplete(arguments) => completion::complete(context, &arguments),
+        EngineCall::PromptsGet(arguments) => prompts::get(context, &arguments),
         EngineCall::Search(arguments) => search::search(context, &arguments),
         EngineCall::Fetch(arguments) => fetch::fetch(context, &arguments),
     }

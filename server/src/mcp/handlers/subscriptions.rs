@@ -10,7 +10,7 @@ use crate::{
     error::Fault,
     json_rpc,
     mcp::protocol::{Params, SubscriptionFilter},
-    subscriptions::{Listen, Subscription},
+    subscriptions::{Listen, Lists, Subscription},
 };
 
 /// From now on the client's stream tells of changes. A resource that is not there yet can be watched as well.
@@ -44,6 +44,8 @@ fn subscription<'a>(context: &Context<'a>) -> Result<&'a Arc<Subscription>, Faul
 /// The members of a `SubscriptionFilter` that we serve; others are not honoured and so not looked at.
 #[derive(Deserialize)]
 struct Filter<'a> {
+    #[serde(borrow, rename = "promptsListChanged")]
+    prompts_list_changed: Option<&'a RawValue>,
     #[serde(borrow, rename = "resourcesListChanged")]
     resources_list_changed: Option<&'a RawValue>,
     #[serde(borrow, rename = "resourceSubscriptions")]
@@ -61,20 +63,25 @@ pub(crate) fn subscriptions_listen(
         .ok_or_else(|| Fault::invalid_params("`notifications` must be an object"))?;
     let filter: Filter<'_> = serde_json::from_str(filter.get())
         .map_err(|_| Fault::invalid_request("a member of `notifications` is given twice"))?;
-    let resources_list_changed = match filter.resources_list_changed.map(RawValue::get) {
-        None | Some("false") => false,
-        Some("true") => true,
-        Some(_) => {
-            return Err(Fault::invalid_params("`resourcesListChanged` must be true or false"));
-        }
+    let lists = Lists {
+        resources: flag("resourcesListChanged", filter.resources_list_changed)?,
+        prompts: flag("promptsListChanged", filter.prompts_list_changed)?,
     };
     let resource_subscriptions =
         filter.resource_subscriptions.map_or_else(|| Ok(Vec::new()), uris)?;
     Ok(Outcome::Listen(Listen {
         id: context.id.into(),
-        filter: SubscriptionFilter { resources_list_changed, resource_subscriptions },
+        filter: SubscriptionFilter { lists, resource_subscriptions },
         access: Arc::clone(context.mcp.access()),
     }))
+}
+
+fn flag(name: &str, raw: Option<&RawValue>) -> Result<bool, Fault> {
+    match raw.map(RawValue::get) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(Fault::invalid_params(format!("`{name}` must be true or false"))),
+    }
 }
 
 fn uris(raw: &RawValue) -> Result<Vec<String>, Fault> {

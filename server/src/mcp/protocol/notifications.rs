@@ -3,7 +3,10 @@
 
 use super::LogLevel;
 use super::result::{MODERN_END, MODERN_SERVER_INFO};
-use crate::json_rpc::write;
+use crate::{
+    json_rpc::write,
+    subscriptions::{List, Lists},
+};
 
 /// Names the stream that a message belongs to, in the `_meta` of everything that is sent on it.
 const SUBSCRIPTION_ID: &[u8] = b"\"io.modelcontextprotocol/subscriptionId\":";
@@ -11,8 +14,8 @@ const SUBSCRIPTION_ID: &[u8] = b"\"io.modelcontextprotocol/subscriptionId\":";
 /// The notification types that a `subscriptions/listen` asks for, or that are honoured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubscriptionFilter {
-    /// `resourcesListChanged`.
-    pub resources_list_changed: bool,
+    /// `resourcesListChanged` and `promptsListChanged`.
+    pub lists: Lists,
     /// `resourceSubscriptions`, as they were spelled.
     pub resource_subscriptions: Vec<String>,
 }
@@ -23,11 +26,19 @@ pub fn acknowledged(listen_id: &str, honoured: &SubscriptionFilter, out: &mut Ve
     out.extend_from_slice(b",\"params\":{");
     meta(listen_id, out);
     out.extend_from_slice(b",\"notifications\":{");
-    if honoured.resources_list_changed {
-        out.extend_from_slice(b"\"resourcesListChanged\":true");
+    let before = out.len();
+    let lists = [
+        (honoured.lists.prompts, &b"\"promptsListChanged\":true"[..]),
+        (honoured.lists.resources, b"\"resourcesListChanged\":true"),
+    ];
+    for (_, member) in lists.into_iter().filter(|(is_honoured, _)| *is_honoured) {
+        if out.len() > before {
+            out.push(b',');
+        }
+        out.extend_from_slice(member);
     }
     if !honoured.resource_subscriptions.is_empty() {
-        if honoured.resources_list_changed {
+        if out.len() > before {
             out.push(b',');
         }
         out.extend_from_slice(b"\"resourceSubscriptions\":[");
@@ -55,9 +66,13 @@ pub fn resource_updated(listen_id: Option<&str>, uri: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}}");
 }
 
-/// The listed resources or the templates changed.
-pub fn resources_list_changed(listen_id: Option<&str>, out: &mut Vec<u8>) {
-    open("notifications/resources/list_changed", out);
+/// What is listed changed.
+pub fn list_changed(list: List, listen_id: Option<&str>, out: &mut Vec<u8>) {
+    let method = match list {
+        List::Resources => "notifications/resources/list_changed",
+        List::Prompts => "notifications/prompts/list_changed",
+    };
+    open(method, out);
     if let Some(id) = listen_id {
         out.extend_from_slice(b",\"params\":{");
         meta(id, out);
@@ -161,9 +176,18 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"x"},"uri":"a://b"}}"#,
             |out| resource_updated(Some("\"x\""), "a://b", out),
         );
-        check(r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#, |out| {
-            resources_list_changed(None, out);
-        });
+        for (list, name) in [(List::Resources, "resources"), (List::Prompts, "prompts")] {
+            let method = format!("\"method\":\"notifications/{name}/list_changed\"");
+            check(&format!(r#"{{"jsonrpc":"2.0",{method}}}"#), |out| {
+                list_changed(list, None, out);
+            });
+            check(
+                &format!(
+                    r#"{{"jsonrpc":"2.0",{method},"params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":3}}}}}}"#
+                ),
+                |out| list_changed(list, Some("3"), out),
+            );
+        }
     }
 
     #[test]
@@ -184,18 +208,20 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_says_only_what_is_honoured() {
-        for (list, uris, expected) in [
-            (false, vec![], "{}"),
-            (true, vec![], r#"{"resourcesListChanged":true}"#),
-            (false, vec!["a://b"], r#"{"resourceSubscriptions":["a://b"]}"#),
+        let lists = |resources, prompts| Lists { resources, prompts };
+        for (lists, uris, expected) in [
+            (lists(false, false), vec![], "{}"),
+            (lists(true, false), vec![], r#"{"resourcesListChanged":true}"#),
+            (lists(false, true), vec![], r#"{"promptsListChanged":true}"#),
+            (lists(false, false), vec!["a://b"], r#"{"resourceSubscriptions":["a://b"]}"#),
             (
-                true,
+                lists(true, true),
                 vec!["a", "b"],
-                r#"{"resourcesListChanged":true,"resourceSubscriptions":["a","b"]}"#,
+                r#"{"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["a","b"]}"#,
             ),
         ] {
             let honoured = SubscriptionFilter {
-                resources_list_changed: list,
+                lists,
                 resource_subscriptions: uris.into_iter().map(str::to_owned).collect(),
             };
             let expected = format!(

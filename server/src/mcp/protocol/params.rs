@@ -27,10 +27,10 @@ pub struct Params<'a> {
     /// `notifications` of `subscriptions/listen`.
     #[serde(borrow)]
     pub notifications: Option<&'a RawValue>,
-    /// `name` of `tools/call`.
+    /// `name` of `tools/call` and `prompts/get`.
     #[serde(borrow)]
     pub name: Option<&'a RawValue>,
-    /// `arguments` of `tools/call`.
+    /// `arguments` of `tools/call` and `prompts/get`.
     #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
     /// `ref` of `completion/complete`.

@@ -108,7 +108,7 @@ impl Revision {
         self >= Revision::V2025_06_18
     }
 
-    /// Sounds as content.
+    /// Sounds among the contents of messages and results.
     pub fn has_audio(self) -> bool {
         self >= Revision::V2025_03_26
     }
