@@ -19,7 +19,7 @@ pub(crate) fn all() -> [PromptSettings; 4] {
     };
     let picture = Media { mime_type: "image/png".to_owned(), data: PNG.to_vec() };
     [
-        prompt("test_simple_prompt", [], [text("This is a simple prompt for testing.")]),
+        plain("test_simple_prompt", "This is a simple prompt for testing."),
         prompt(
             "test_prompt_with_arguments",
             [completed("arg1", ["test", "paris"]), completed("arg2", ["test", "rome"])],
@@ -39,6 +39,11 @@ pub(crate) fn all() -> [PromptSettings; 4] {
             [PromptContent::Image(picture), text("Please analyze the image above.")],
         ),
     ]
+}
+
+/// A prompt without arguments.
+pub(crate) fn plain(name: &str, said: &str) -> PromptSettings {
+    prompt(name, [], [text(said)])
 }
 
 fn text(text: &str) -> PromptContent {

@@ -1,15 +1,17 @@
 //! The tools that the suite calls. Their names and what they return are the suite's.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pressmark::tools::{
     Content, Context, LogLevel, NoArguments, Tool, ToolAnnotations, ToolError, ToolResult,
 };
+use pressmark_index::prompt::Prompt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::resources::PNG;
+use crate::{prompts, resources::PNG};
 
 /// What the suite asks for between two notifications.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -65,7 +67,7 @@ fn contents() -> Vec<Tool> {
 }
 
 /// Tools that fail, and that tell something while they run.
-fn behaviours() -> [Tool; 6] {
+fn behaviours() -> [Tool; 7] {
     [
         Tool::new("test_error_handling", async |_: Context, _: NoArguments| {
             Err(ToolError::failed("This tool intentionally returns an error for testing"))
@@ -81,7 +83,25 @@ fn behaviours() -> [Tool; 6] {
         .requires_client("sampling"),
         Tool::new("test_streaming_elicitation", progressing)
             .description("Asks its client nothing, and tells how far it is."),
+        Tool::new("test_trigger_prompt_change", changing_prompts)
+            .description("Stores a prompt, or removes it again."),
     ]
+}
+
+/// Stores a prompt where there is none: whoever listens is told.
+async fn changing_prompts(context: Context, _: NoArguments) -> Result<ToolResult, ToolError> {
+    const NAME: &str = "test_changed_prompt";
+    let settings = prompts::plain(NAME, "It comes and goes.");
+    let prompt = Prompt::new(settings).map_err(ToolError::failed)?;
+    let changed = context.blocking(move |context| {
+        let engine = context.engine();
+        match engine.prompts().by_name(NAME) {
+            Some(_) => engine.remove_prompt(NAME),
+            None => engine.put_prompt(Arc::new(prompt)).map(|_| ()),
+        }
+    });
+    changed.await??;
+    Ok(ToolResult::text("The list of prompts has changed."))
 }
 
 async fn progressing(context: Context, _: NoArguments) -> Result<ToolResult, ToolError> {
