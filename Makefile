@@ -35,10 +35,10 @@ clients: setup ## Run the official clients against a debug build
 	cargo build --locked --package pressmark
 	PRESSMARK_BIN="$(BIN)/debug/pressmark" tests/clients/run.sh
 
-conformance: setup ## Run the official conformance suite against a debug build
+conformance: setup ## Run the official conformance suite against the example server that has its fixtures
 	tools/setup-clients.sh
-	cargo build --locked --package pressmark
-	PRESSMARK_BIN="$(BIN)/debug/pressmark" tests/conformance/run.sh
+	cargo build --locked --package pressmark --example conformance_server
+	PRESSMARK_BIN="$(BIN)/debug/examples/conformance_server" tests/conformance/run.sh
 
 bench: setup ## Run the benchmarks (criterion)
 	cargo bench --locked --package pressmark-benches $(ARGS)

@@ -64,7 +64,7 @@ impl Asked {
         };
         match mcp.receive(black_box(self.body.as_bytes()), channel) {
             Step::Answer(answer) => answer,
-            Step::Listen(_) => panic!("a stream is no reply"),
+            Step::Listen(_) | Step::Call(_) => panic!("a stream is no reply"),
             Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(60)),
         }
     }

@@ -17,10 +17,15 @@ free_port() {
 
 # usage: start_server ARGUMENT ... (those of `pressmark serve`); sets server_url
 start_server() {
+  start "$PRESSMARK_BIN" serve "$@"
+}
+
+# usage: start COMMAND ... (to which --listen is added); sets server_url
+start() {
   local port deadline
   port=$(free_port)
   server_url=http://127.0.0.1:$port/mcp
-  "$PRESSMARK_BIN" serve "$@" --listen "127.0.0.1:$port" >"$scratch/server.log" 2>&1 &
+  "$@" --listen "127.0.0.1:$port" >"$scratch/server.log" 2>&1 &
   server_pid=$!
   deadline=$((SECONDS + READY_SECONDS_MAX))
   until curl --silent --fail --output /dev/null "http://127.0.0.1:$port/readyz"; do

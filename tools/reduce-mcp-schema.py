@@ -37,6 +37,8 @@ ROOTS = [
     "ResourceListChangedNotification",
     "PromptListChangedNotification",
     "CancelledNotification",
+    "ProgressNotification",
+    "LoggingMessageNotification",
     "SubscriptionsAcknowledgedNotification",
     "SubscriptionsListenResult",
     "SubscriptionsListenResultResponse",

@@ -35,8 +35,8 @@ dependencies() {
   deny=$(tools/setup-cargo-deny.sh) && "$deny" --locked --log-level error check licenses bans sources
 }
 
-build_server() {
-  cargo build --locked --package pressmark
+build_servers() {
+  cargo build --locked --package pressmark --bin pressmark --example conformance_server
 }
 
 stage "setup" tools/setup.sh || exit 1
@@ -46,12 +46,11 @@ stage "tidy" python3 tools/tidy.py
 stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 stage "dependencies" dependencies
 stage "tests" unit_tests
-if stage "server" build_server; then
-  PRESSMARK_BIN=$(cargo metadata --locked --no-deps --format-version 1 |
-    python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/debug/pressmark
-  export PRESSMARK_BIN
-  stage "conformance" tests/conformance/run.sh
-  stage "clients" tests/clients/run.sh
+if stage "servers" build_servers; then
+  built=$(cargo metadata --locked --no-deps --format-version 1 |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/debug
+  stage "conformance" env PRESSMARK_BIN="$built/examples/conformance_server" tests/conformance/run.sh
+  stage "clients" env PRESSMARK_BIN="$built/pressmark" tests/clients/run.sh
 fi
 
 echo

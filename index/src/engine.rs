@@ -61,6 +61,22 @@ pub struct EngineOptions {
     pub owner: String,
 }
 
+impl EngineOptions {
+    /// What suits a small program: some hundred MiB of memory, nothing that was acknowledged is lost, nothing can be searched.
+    /// `owner` is what another process is told that wants the same data directory.
+    pub fn new(owner: impl Into<String>) -> Self {
+        Self {
+            block_cache_bytes: 64 << 20,
+            hot_cache_bytes: 64 << 20,
+            completion_memory_entries: 512 * 1_024,
+            full_text: None,
+            durability: Durability::Sync,
+            change_log_retention: Duration::from_secs(7 * 24 * 3600),
+            owner: owner.into(),
+        }
+    }
+}
+
 /// An open store. All methods are synchronous and may be called from many threads at once.
 pub struct Engine {
     // The writer's threads end before the store closes and the lock is given up: fields drop in this order.

@@ -15,19 +15,10 @@
 //! use pressmark_index::read::{ReadOutcome, ReadRequest, Tier};
 //! use pressmark_index::resource::{Address, Resource};
 //! use pressmark_index::space::SpaceSettings;
-//! use pressmark_index::writer::Durability;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
-//! let options = EngineOptions {
-//!     block_cache_bytes: 8 << 20,
-//!     hot_cache_bytes: 1 << 20,
-//!     completion_memory_entries: 128 * 1_024,
-//!     full_text: None,
-//!     durability: Durability::Sync,
-//!     change_log_retention: std::time::Duration::from_secs(7 * 24 * 3600),
-//!     owner: "an example".into(),
-//! };
+//! let options = EngineOptions { block_cache_bytes: 8 << 20, ..EngineOptions::new("an example") };
 //! let engine = Engine::open(folder.path(), &options)?;
 //! engine.put_space(SpaceSettings::new("pypi", "pypi://packages/{name}"))?;
 //! let address = Address::Uri("pypi://packages/serde".into());

@@ -22,6 +22,7 @@ use crate::sessions::{Sessions, SessionsConfig};
 use crate::sharing::{self, Hello, Socket};
 use crate::shutdown::{Drained, Shutdown};
 use crate::subscriptions::{Subscriptions, SubscriptionsConfig};
+use crate::tools::{Tool, ToolRefused};
 use crate::transport::http::{self, Arrivals, HttpConfig, HttpServer};
 use crate::transport::stdio::{self, StdioConfig};
 
@@ -81,24 +82,37 @@ impl App {
         full_text: &FullTextConfig,
         shutdown: Shutdown,
     ) -> App {
-        let bounds = McpConfig {
-            contents_bytes_max: bytes(config.reply_bytes_max),
-            page_items_max: config.page_items_max,
-            page_bytes_max: PAGE_BYTES_MAX,
-            batch_messages_max: BATCH_MESSAGES_MAX,
-            tool_calls_per_second: config.tool_calls_per_second,
-            completions_per_second: config.completions_per_second,
-            search_time_max: full_text.time_max,
-        };
         let metrics = Arc::new(Metrics::new());
+        let mcp = mcp(engine, &config, full_text, &metrics);
+        App::of(mcp, config, metrics, shutdown)
+    }
+
+    /// The same with tools of the embedding program; see [`crate::builder::ServerBuilder`].
+    pub(crate) fn with_tools(
+        engine: Arc<Engine>,
+        config: ServerConfig,
+        full_text: &FullTextConfig,
+        tools: Vec<Tool>,
+    ) -> Result<App, ToolRefused> {
+        let metrics = Arc::new(Metrics::new());
+        let ours = mcp(engine, &config, full_text, &metrics);
+        let mcp = tools.into_iter().try_fold(ours, Mcp::with_tool)?;
+        Ok(App::of(mcp, config, metrics, Shutdown::new()))
+    }
+
+    fn of(mcp: Mcp, config: ServerConfig, metrics: Arc<Metrics>, shutdown: Shutdown) -> App {
         let streams = SubscriptionsConfig {
             streams_max: config.streams_max,
             keep_alive: config.stream_keep_alive,
         };
-        let subscriptions = Subscriptions::new(Arc::clone(&engine), streams, Arc::clone(&metrics));
-        let mcp = Arc::new(Mcp::new(engine, bounds, Access::anonymous(), Arc::clone(&metrics)));
-        let subscriptions = Arc::new(subscriptions);
-        App { metrics, shutdown, config, mcp, subscriptions }
+        let engine = Arc::clone(mcp.engine());
+        let subscriptions = Arc::new(Subscriptions::new(engine, streams, Arc::clone(&metrics)));
+        App { metrics, shutdown, config, mcp: Arc::new(mcp), subscriptions }
+    }
+
+    /// The engine behind it, to put resources in while it serves.
+    pub fn engine(&self) -> &Arc<Engine> {
+        self.mcp.engine()
     }
 
     /// Serves these prompts beside the stored ones, in place of those that were declared before, and tells whoever
@@ -223,6 +237,24 @@ impl App {
         let bounds = EnginePoolConfig { threads_max: POOL_THREADS, queue_max: POOL_QUEUE_MAX };
         Arc::new(EnginePool::new(Arc::clone(&self.mcp), &bounds, Arc::clone(&self.metrics)))
     }
+}
+
+fn mcp(
+    engine: Arc<Engine>,
+    config: &ServerConfig,
+    full_text: &FullTextConfig,
+    metrics: &Arc<Metrics>,
+) -> Mcp {
+    let bounds = McpConfig {
+        contents_bytes_max: bytes(config.reply_bytes_max),
+        page_items_max: config.page_items_max,
+        page_bytes_max: PAGE_BYTES_MAX,
+        batch_messages_max: BATCH_MESSAGES_MAX,
+        tool_calls_per_second: config.tool_calls_per_second,
+        completions_per_second: config.completions_per_second,
+        search_time_max: full_text.time_max,
+    };
+    Mcp::new(engine, bounds, Access::anonymous(), Arc::clone(metrics))
 }
 
 /// What a client of lines needs.

@@ -28,6 +28,8 @@ pub enum Code {
     ResourceNotFound,
     /// Headers and body disagree, from 2026-07-28.
     HeaderMismatch,
+    /// A tool needs what the client has not declared, from 2026-07-28.
+    MissingClientCapability,
     /// A revision that is not served.
     UnsupportedProtocolVersion,
 }
@@ -36,7 +38,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, in the order of [`Code::index`].
-    pub const ALL: [Code; 8] = [
+    pub const ALL: [Code; 9] = [
         Code::ParseError,
         Code::InvalidRequest,
         Code::MethodNotFound,
@@ -44,6 +46,7 @@ impl Code {
         Code::Internal,
         Code::ResourceNotFound,
         Code::HeaderMismatch,
+        Code::MissingClientCapability,
         Code::UnsupportedProtocolVersion,
     ];
 
@@ -57,6 +60,7 @@ impl Code {
             Code::Internal => -32603,
             Code::ResourceNotFound => -32002,
             Code::HeaderMismatch => -32020,
+            Code::MissingClientCapability => -32021,
             Code::UnsupportedProtocolVersion => -32022,
         }
     }

@@ -3,7 +3,8 @@
 //! A request passes these modules from top to bottom: [`transport`] (bytes to one message),
 //! [`json_rpc`] (what the message is), [`mcp`] (what it asks and how its revision wants it
 //! answered), [`engine_pool`] (where work that may wait for the disk runs), and the engine.
-//! Documents come in through [`sources`], which [`watch`] keeps up with, and [`loading`]; [`cli`] puts all of it together.
+//! Documents come in through [`sources`], which [`watch`] keeps up with, and [`loading`]; [`cli`] puts all of it together
+//! for the program `pressmark`, and [`builder`] for programs that embed it and have [`tools`] of their own.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +13,8 @@ pub mod transport;
 pub mod json_rpc;
 
 pub mod mcp;
+
+pub mod tools;
 
 pub mod prompts;
 
@@ -42,4 +45,5 @@ pub mod watch;
 pub mod admin;
 
 pub mod app;
+pub mod builder;
 pub mod cli;

@@ -2,6 +2,7 @@
 
 mod duration_histogram;
 mod search;
+mod tools;
 
 use std::{
     array,
@@ -19,6 +20,7 @@ use duration_histogram::DurationHistogram;
 use hyper::StatusCode;
 
 pub use search::SearchMetrics;
+pub use tools::ToolMetrics;
 
 use crate::{error::Code, mcp::Method};
 
@@ -140,6 +142,8 @@ pub struct Metrics {
     pub source_reconcile_seconds: Gauge<f64, AtomicU64>,
     /// Searches, and the index that they ask.
     pub search: SearchMetrics,
+    /// Calls of tools of an embedding program.
+    pub own_tools: ToolMetrics,
 }
 
 /// What happened to one message.
@@ -199,10 +203,12 @@ impl Metrics {
             source_rescans: Counter::default(),
             source_reconcile_seconds: Gauge::default(),
             search: SearchMetrics::default(),
+            own_tools: ToolMetrics::default(),
         };
         metrics.register();
         metrics.register_subscriptions();
         metrics.search.register(&mut metrics.registry);
+        metrics.own_tools.register(&mut metrics.registry);
         metrics.store_writable.set(1);
         metrics
     }

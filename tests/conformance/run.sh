@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs the official conformance suite against PRESSMARK_BIN on the wire of both eras.
+# Runs the official conformance suite on the wire of both eras, against the example server that has the
+# suite's fixtures (server/examples/conformance_server): it is built as any program is that embeds Pressmark.
 #
 # A failing check that the era's baseline does not name fails the run, and so does a baselined check
-# that passes. Which records the scenarios read is in fixtures/, loaded as any collection is.
-# usage: PRESSMARK_BIN=path tests/conformance/run.sh [RESULTS-FOLDER]
+# that passes.
+# usage: PRESSMARK_BIN=path/of/conformance_server tests/conformance/run.sh [RESULTS-FOLDER]
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../server.sh"
@@ -12,17 +13,12 @@ results=${1:-$scratch/results}
 PATH=$(node_folder):$PATH
 export PATH
 suite=$CLIENTS_DIR/node_modules/@modelcontextprotocol/conformance/dist/index.js
-store=(--config "$here/fixtures/pressmark.toml" --data "$scratch/data")
 
-for space in static template; do
-  "$PRESSMARK_BIN" load "$space" "$here/fixtures/$space.ndjson" "${store[@]}"
-done
-start_server "${store[@]}"
+start "$PRESSMARK_BIN" --data "$scratch/data"
 
 failed=0
 for wire in 2025-11-25 2026-07-28; do
   echo "== wire of $wire"
-  # All the suite's scenarios for the revision: more than what the revision requires to be passed.
   # All the suite's scenarios for the revision: more than what the revision requires to be passed.
   if node "$suite" server --url "$server_url" --suite all --spec-version "$wire" \
     --expected-failures "$here/baseline-$wire.yml" --output-dir "$results/$wire" \

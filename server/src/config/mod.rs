@@ -4,6 +4,7 @@
 //! error names the file, the line and the key. `docs/configuration.md` lists all keys; a test holds it to [`raw`].
 
 mod data_dir;
+mod engine;
 mod error;
 mod listen;
 mod prompts;

@@ -93,6 +93,10 @@ impl Mcp {
         let reply = match step {
             Ok(Step::Answer(answer)) => answer.body,
             Ok(Step::Work(work)) => self.perform(work, context.deadline).body,
+            Ok(Step::Call(call)) => {
+                let left = context.deadline.saturating_duration_since(Instant::now());
+                call.run_in_batch(left).body
+            }
             // Modern requests were refused above.
             Ok(Step::Listen(_)) => None,
             Err(fault) => return refused(&fault),

@@ -1,6 +1,7 @@
 //! From a body to its answer: the method table, and the only place that catches panics.
 
 use std::{
+    any::Any,
     num::NonZeroU32,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -30,6 +31,7 @@ use crate::{
     metrics::Metrics,
     prompts::Prompts,
     readiness::{Latch, Readiness},
+    tools::{Tool, ToolRefused, ToolSet},
 };
 
 /// Bounds of what one message may ask.
@@ -57,6 +59,7 @@ pub struct Mcp {
     pub(super) prompts: Arc<Prompts>,
     pub(super) config: McpConfig,
     pub(super) access: Arc<Access>,
+    pub(super) tools: ToolSet,
     settled: Readiness,
     tool_calls: CallRates,
     completions: CallRates,
@@ -79,6 +82,7 @@ impl Mcp {
             prompts: Arc::new(Prompts::new(Arc::clone(&engine))),
             engine,
             access,
+            tools: ToolSet::new(handlers::tools::built_in()),
             settled: Readiness::new(),
             tool_calls: CallRates::new(config.tool_calls_per_second),
             completions: CallRates::new(config.completions_per_second),
@@ -86,6 +90,15 @@ impl Mcp {
             next_request_id: AtomicU64::new(1),
             config,
         }
+    }
+
+    /// The same with a tool of the embedding program, listed after those before it.
+    ///
+    /// # Errors
+    /// What clients would refuse of it.
+    pub fn with_tool(mut self, tool: Tool) -> Result<Self, ToolRefused> {
+        self.tools.add(tool)?;
+        Ok(self)
     }
 
     /// Until the latch is dropped, spaces are being filled: clients are told not to keep what they get
@@ -224,6 +237,7 @@ impl Mcp {
                 Step::Answer(Answer { negotiated: Some(revision), ..answer })
             }
             Outcome::Listen(listen) => Step::Listen(listen),
+            Outcome::Call(call) => Step::Call(call),
             Outcome::Work(call) => {
                 let id = id.into();
                 Step::Work(Work(WorkKind::Request { id, method, revision, request_id, call }))
@@ -294,6 +308,10 @@ fn handle(context: &Context<'_>, method: Method, params: &Params<'_>) -> Result<
         }
         Method::ToolsList => handlers::tools::tools_list(context, params),
         Method::ToolsCall => handlers::tools::tools_call(context, params),
+        Method::LoggingSetLevel if context.mcp.tools.logs() => {
+            handlers::lifecycle::logging_set_level(context, params)
+        }
+        Method::LoggingSetLevel => Err(method_not_found()),
         Method::Initialize => handlers::lifecycle::initialize(context, params),
         Method::Ping => Ok(handlers::lifecycle::ping(context)),
         Method::ServerDiscover => Ok(handlers::lifecycle::server_discover(context)),
@@ -347,14 +365,18 @@ pub(super) fn malformed_answer(malformed: &Malformed<'_>) -> Answer {
 ///
 /// A handler only reads shared state, so that nothing half-changed is left behind.
 fn caught<T>(request_id: u64, handler: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(handler)).unwrap_or_else(|panic| {
-        let text = panic
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        tracing::error!(request_id, panic = text, "a handler panicked");
-        Err(Fault::internal(request_id))
-    })
+    catch_unwind(AssertUnwindSafe(handler))
+        .unwrap_or_else(|panic| Err(panicked(request_id, &*panic)))
+}
+
+/// Logs a handler's panic; what its client is told says nothing of it.
+pub(crate) fn panicked(request_id: u64, panic: &(dyn Any + Send)) -> Fault {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(request_id, panic = text, "a handler panicked");
+    Fault::internal(request_id)
 }
 
 #[cfg(test)]

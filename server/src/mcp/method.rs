@@ -35,6 +35,8 @@ pub enum Method {
     ToolsList,
     /// `tools/call`.
     ToolsCall,
+    /// `logging/setLevel`.
+    LoggingSetLevel,
     /// Any notification.
     Notification,
     /// A batch of messages.
@@ -63,6 +65,7 @@ impl Method {
             "resources/subscribe" if era == Era::Legacy => Method::ResourcesSubscribe,
             "resources/unsubscribe" if era == Era::Legacy => Method::ResourcesUnsubscribe,
             "subscriptions/listen" if era == Era::Modern => Method::SubscriptionsListen,
+            "logging/setLevel" if era == Era::Legacy => Method::LoggingSetLevel,
             "initialize" if era == Era::Legacy => Method::Initialize,
             "ping" if era == Era::Legacy => Method::Ping,
             "server/discover" if era == Era::Modern => Method::ServerDiscover,
@@ -88,6 +91,7 @@ impl Method {
             Method::SubscriptionsListen => "subscriptions/listen",
             Method::ToolsList => "tools/list",
             Method::ToolsCall => "tools/call",
+            Method::LoggingSetLevel => "logging/setLevel",
             Method::Notification => "notification",
             Method::Batch => "batch",
             Method::Other => "other",

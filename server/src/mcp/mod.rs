@@ -17,6 +17,7 @@ pub mod instructions;
 
 pub mod protocol;
 
+pub(crate) use dispatch::panicked;
 pub use dispatch::{Mcp, McpConfig};
 pub use method::Method;
 pub use work::{Answer, RequestKey, Step, Work};

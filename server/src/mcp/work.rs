@@ -18,6 +18,7 @@ use crate::{
     error::{Code, Fault},
     json_rpc,
     subscriptions::{Listen, Subscription},
+    tools::call::ToolCall,
 };
 
 /// What a message leads to.
@@ -28,6 +29,8 @@ pub enum Step {
     Listen(Listen),
     /// It may wait for the disk: run it with [`super::Mcp::perform`] on the pool.
     Work(Work),
+    /// A tool of the embedding program is to be called: start it, and send what it tells.
+    Call(Box<ToolCall>),
 }
 
 /// The answer to one body or line.
@@ -109,7 +112,7 @@ pub(crate) enum EngineCall {
 // === impl Answer ===
 
 impl Answer {
-    pub(super) fn reply(method: Method, body: Vec<u8>) -> Self {
+    pub(crate) fn reply(method: Method, body: Vec<u8>) -> Self {
         Self {
             body: Some(body),
             status: StatusCode::OK,

@@ -28,6 +28,7 @@ mod stream;
 pub(crate) mod tests;
 
 use std::{
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -35,8 +36,12 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use pressmark_index::{access::Access, engine::Engine};
-use tokio::{task::JoinError, time::MissedTickBehavior};
+use tokio::{
+    task::{AbortHandle, JoinError},
+    time::MissedTickBehavior,
+};
 
 pub use lists::{List, Lists};
 pub use pending::{PENDING_BYTES_MAX, PENDING_URIS_MAX};
@@ -51,7 +56,10 @@ use self::{
 };
 use crate::{
     error::{Code, Fault},
-    mcp::protocol::SubscriptionFilter,
+    mcp::{
+        RequestKey,
+        protocol::{LogLevel, SubscriptionFilter},
+    },
     metrics::Metrics,
     shutdown::Shutdown,
 };
@@ -75,10 +83,14 @@ pub struct Subscriptions {
     closing: AtomicBool,
 }
 
-/// What a client of the legacy era watches; the streams come and go.
+/// What a client of the legacy era is told besides replies: what it watches, whose streams come and go, and of its calls.
 pub struct Subscription {
     subscriptions: Arc<Subscriptions>,
     subscriber: Arc<Subscriber>,
+    /// From which level on its calls send it log messages.
+    log_level: Mutex<Option<LogLevel>>,
+    /// Its calls of tools that run, by the ids under which it may cancel them. What has ended is taken out by the next call.
+    calls: Mutex<HashMap<RequestKey, AbortHandle>>,
 }
 
 /// A `subscriptions/listen` that a transport is to open.
@@ -261,7 +273,32 @@ impl Subscription {
         if subscriptions.closing.load(Ordering::Acquire) {
             subscriber.end(Ended::Shutdown);
         }
-        Self { subscriptions: Arc::clone(subscriptions), subscriber }
+        let (log_level, calls) = (Mutex::default(), Mutex::default());
+        Self { subscriptions: Arc::clone(subscriptions), subscriber, log_level, calls }
+    }
+
+    /// Sends log messages of this level and above with its calls, from now on.
+    pub fn want_log(&self, level: LogLevel) {
+        *self.log_level.lock() = Some(level);
+    }
+
+    /// The least level of the log messages that it wants; none before it has said.
+    pub fn log_level(&self) -> Option<LogLevel> {
+        *self.log_level.lock()
+    }
+
+    /// A call of its runs, until it ends or is cancelled.
+    pub fn calls(&self, id: RequestKey, running: AbortHandle) {
+        let mut calls = self.calls.lock();
+        calls.retain(|_, running| !running.is_finished());
+        calls.insert(id, running);
+    }
+
+    /// Ends a call that its client wants no answer of any more.
+    pub fn cancel(&self, id: &RequestKey) {
+        if let Some(running) = self.calls.lock().remove(id) {
+            running.abort();
+        }
     }
 
     /// Tells changes of lists as well, from now on.

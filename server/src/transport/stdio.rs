@@ -13,7 +13,7 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
-    sync::{Semaphore, mpsc},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
     task::{AbortHandle, JoinSet},
     time::{Instant, timeout},
 };
@@ -31,6 +31,7 @@ use crate::{
     metrics::{Finished, Metrics, Transport},
     shutdown::Shutdown,
     subscriptions::{Ended, Listen, NotificationStream, Subscription, Subscriptions},
+    tools::call::{ClientGone, Told, ToolCall},
 };
 
 mod notifier;
@@ -228,6 +229,7 @@ impl Client {
             }
             Step::Listen(listen) => self.listen(listen, started).await,
             Step::Work(work) => self.spawn(work, started).await,
+            Step::Call(call) => self.call(*call, started).await,
         }
     }
 
@@ -286,17 +288,41 @@ impl Client {
         Ok((key, self.subscriptions.listen(listen)?))
     }
 
-    async fn spawn(&mut self, work: Work, started: Instant) {
+    /// A place for a request, and room for its reply.
+    async fn place(&mut self) -> Option<(OwnedSemaphorePermit, ReservedBytes)> {
         while self.running.try_join_next().is_some() {}
         self.by_id.retain(|_, running| !running.is_finished());
-        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
-            return;
-        };
+        let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
         // Room for the largest reply comes before the work: else all that runs could end at a time.
         let reply_bytes_max = self.pool.mcp().reply_bytes_max();
-        let Some(reserved) = self.replies.budget.reserve(reply_bytes_max).await else {
-            return;
-        };
+        let reserved = self.replies.budget.reserve(reply_bytes_max).await?;
+        Some((place, reserved))
+    }
+
+    /// Calls a tool; what it tells goes out before its reply.
+    async fn call(&mut self, call: ToolCall, started: Instant) {
+        let Some((place, reserved)) = self.place().await else { return };
+        let (metrics, replies) = (Arc::clone(&self.metrics), self.replies.clone());
+        let time_max = self.request_timeout;
+        let id = RequestKey::of(call.id());
+        let running = self.running.spawn(async move {
+            let _place = place;
+            let mut running = call.start(time_max, ClientGone::Cancels);
+            loop {
+                match running.next().await {
+                    Told::Notification(message) => replies.send(message, None).await,
+                    Told::Answer(answer) => {
+                        return replies.finish(answer, Some(reserved), started, &metrics).await;
+                    }
+                    Told::Cancelled => return,
+                }
+            }
+        });
+        self.by_id.extend(id.map(|id| (id, running)));
+    }
+
+    async fn spawn(&mut self, work: Work, started: Instant) {
+        let Some((place, reserved)) = self.place().await else { return };
         let pool = Arc::clone(&self.pool);
         let metrics = Arc::clone(&self.metrics);
         let replies = self.replies.clone();

@@ -28,7 +28,10 @@ pub(crate) struct Reply {
 
 impl HttpFront {
     pub(crate) async fn start(bounds: Bounds) -> Self {
-        let front = Front::new(bounds);
+        Self::of(Front::new(bounds)).await
+    }
+
+    pub(crate) async fn of(front: Front) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(http::serve(listener, Arc::clone(&front.http)));
@@ -68,27 +71,34 @@ impl HttpFront {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Reply {
-        let message: Value = serde_json::from_slice(body).unwrap_or_default();
-        let mut all = vec![
-            ("content-type".to_owned(), "application/json".to_owned()),
-            ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
-            ("mcp-protocol-version".to_owned(), revision.to_owned()),
-        ];
-        if revision == MODERN {
-            let params = &message["params"];
-            let name = params["uri"].as_str().or(params["name"].as_str());
-            all.push((
-                "mcp-method".to_owned(),
-                message["method"].as_str().unwrap_or("").to_owned(),
-            ));
-            all.extend(name.map(|name| ("mcp-name".to_owned(), name.to_owned())));
-        }
-        all.retain(|(name, _)| !headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)));
-        all.extend(headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        all.retain(|(_, value)| !value.is_empty());
+        let all = usual_headers(revision, headers, body);
         let all: Vec<_> = all.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         self.send("POST", "/mcp", &all, body).await
     }
+}
+
+/// The headers that a message's revision asks for; `headers` win over them, and one with an empty value is left out.
+pub(crate) fn usual_headers(
+    revision: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Vec<(String, String)> {
+    let message: Value = serde_json::from_slice(body).unwrap_or_default();
+    let mut all = vec![
+        ("content-type".to_owned(), "application/json".to_owned()),
+        ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
+        ("mcp-protocol-version".to_owned(), revision.to_owned()),
+    ];
+    if revision == MODERN {
+        let params = &message["params"];
+        let name = params["uri"].as_str().or(params["name"].as_str());
+        all.push(("mcp-method".to_owned(), message["method"].as_str().unwrap_or("").to_owned()));
+        all.extend(name.map(|name| ("mcp-name".to_owned(), name.to_owned())));
+    }
+    all.retain(|(name, _)| !headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)));
+    all.extend(headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    all.retain(|(_, value)| !value.is_empty());
+    all
 }
 
 impl Reply {

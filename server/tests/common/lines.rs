@@ -56,9 +56,13 @@ impl LineClient {
 
     /// Agrees on the latest legacy revision.
     pub(crate) async fn initialize(&mut self) {
+        self.initialize_as(LEGACY).await;
+    }
+
+    pub(crate) async fn initialize_as(&mut self, revision: &str) {
         let line = format!(
-            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{LEGACY}","capabilities":{{}},"clientInfo":{{"name":"test","version":"1"}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{{}},"clientInfo":{{"name":"test","version":"1"}}}}}}"#
         );
-        assert_eq!(self.ask(&line).await["result"]["protocolVersion"], LEGACY);
+        assert_eq!(self.ask(&line).await["result"]["protocolVersion"], revision);
     }
 }

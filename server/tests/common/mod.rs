@@ -5,6 +5,7 @@ pub(crate) mod http;
 pub(crate) mod lines;
 pub(crate) mod schema;
 pub(crate) mod stdio;
+pub(crate) mod tools;
 
 use std::{
     num::NonZeroU32,
@@ -22,6 +23,7 @@ use pressmark::{
     sessions::{Sessions, SessionsConfig},
     shutdown::Shutdown,
     subscriptions::{Subscriptions, SubscriptionsConfig},
+    tools::Tool,
     transport::http::{Arrivals, HttpConfig, HttpServer},
 };
 use pressmark_index::{
@@ -178,10 +180,16 @@ pub(crate) struct Front {
 
 impl Front {
     pub(crate) fn new(bounds: Bounds) -> Self {
+        Self::with_tools(bounds, Vec::new())
+    }
+
+    /// The same with tools of an embedding program.
+    pub(crate) fn with_tools(bounds: Bounds, tools: Vec<Tool>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let metrics = Arc::new(Metrics::new());
         let engine = collection(dir.path());
-        let mcp = Arc::new(mcp(Arc::clone(&engine)));
+        let ours = mcp(Arc::clone(&engine));
+        let mcp = Arc::new(tools.into_iter().try_fold(ours, Mcp::with_tool).unwrap());
         let pool_config = EnginePoolConfig { threads_max: 2, queue_max: bounds.queue_max };
         let pool = Arc::new(EnginePool::new(mcp, &pool_config, Arc::clone(&metrics)));
         let sessions =

@@ -22,7 +22,7 @@ pub(crate) fn check(revision: &str, method: &str, reply: &Value) {
         "server/discover" => "DiscoverResult",
         "resources/list" => "ListResourcesResult",
         "resources/templates/list" => "ListResourceTemplatesResult",
-        "resources/subscribe" | "resources/unsubscribe" => "EmptyResult",
+        "resources/subscribe" | "resources/unsubscribe" | "logging/setLevel" => "EmptyResult",
         "resources/read" => "ReadResourceResult",
         "completion/complete" => "CompleteResult",
         "prompts/list" => "ListPromptsResult",
@@ -42,6 +42,12 @@ pub(crate) fn check_notification(revision: &str, message: &Value) {
         Some("notifications/prompts/list_changed") => "PromptListChangedNotification",
         Some("notifications/subscriptions/acknowledged") => "SubscriptionsAcknowledgedNotification",
         Some("notifications/cancelled") => "CancelledNotification",
+        Some("notifications/progress") => "ProgressNotification",
+        Some("notifications/message") => "LoggingMessageNotification",
+        // A stream of a call ends with its result or an error, one of a listen with its own.
+        None if message.get("error").is_some() || message["result"].get("content").is_some() => {
+            return check(revision, "tools/call", message);
+        }
         None => "SubscriptionsListenResultResponse",
         Some(other) => panic!("no notification is known as {other}"),
     };

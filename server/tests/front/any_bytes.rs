@@ -23,8 +23,8 @@ fn answer(body: &[u8], channel: Channel<'_>) -> Option<Vec<u8>> {
     match server.receive(body, channel) {
         Step::Answer(answer) => answer.body,
         Step::Work(work) => server.perform(work, Instant::now() + Duration::from_secs(30)).body,
-        // What a stream says is for its transport to open.
-        Step::Listen(_) => None,
+        // What a stream says, or a call tells, is for their transport.
+        Step::Listen(_) | Step::Call(_) => None,
     }
 }
 

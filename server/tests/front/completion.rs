@@ -55,7 +55,7 @@ fn ask_in(mcp: &Mcp, revision: Revision, params: &Value) -> Value {
     let answer = match mcp.receive(request.to_string().as_bytes(), channel) {
         Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(30)),
         Step::Answer(answer) => answer,
-        Step::Listen(_) => panic!("completion opens no stream"),
+        Step::Listen(_) | Step::Call(_) => panic!("completion opens no stream"),
     };
     let reply = serde_json::from_slice(&answer.body.unwrap()).unwrap();
     schema::check(revision.name(), "completion/complete", &reply);

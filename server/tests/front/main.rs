@@ -16,6 +16,7 @@ mod http_connections;
 mod http_manners;
 mod http_sessions;
 mod overload;
+mod own_tools;
 mod prompts;
 mod scenarios;
 mod search;

@@ -17,7 +17,7 @@ fn work(pool: &EnginePool) -> Work {
     let body = br#"{"jsonrpc":"2.0","id":"mine","method":"resources/list"}"#;
     match pool.mcp().receive(body, Channel::Stdio { negotiated: None, subscription: None }) {
         Step::Work(work) => work,
-        Step::Answer(_) | Step::Listen(_) => panic!("a list is work"),
+        Step::Answer(_) | Step::Listen(_) | Step::Call(_) => panic!("a list is work"),
     }
 }
 
@@ -79,7 +79,7 @@ fn a_caller_with_too_many_tool_calls_is_told_to_wait() {
     let call = || match mcp.receive(body, Channel::Stdio { negotiated: None, subscription: None }) {
         Step::Work(work) => mcp.perform(work, Instant::now() + Duration::from_secs(30)),
         Step::Answer(answer) => answer,
-        Step::Listen(_) => panic!("a call is no stream"),
+        Step::Listen(_) | Step::Call(_) => panic!("a call is no stream"),
     };
     let [first, second] = [call(), call()]
         .map(|answer| serde_json::from_slice::<serde_json::Value>(&answer.body.unwrap()).unwrap());

@@ -5,7 +5,7 @@
 //! body, and a block `expect STATUS` with the reply. In it `"..."` stands for any value, and in a
 //! sent body `"META"` for the `_meta` of a modern request. An empty `expect` is no reply.
 
-use crate::common::{Bounds, LEGACY, META, MODERN, http::HttpFront, schema, stdio};
+use crate::common::{Bounds, Front, LEGACY, META, MODERN, http::HttpFront, schema, stdio, tools};
 use serde_json::Value;
 
 #[derive(Default, Debug)]
@@ -57,6 +57,12 @@ async fn completion_refusals() {
 #[tokio::test]
 async fn resources() {
     run(include_str!("../scenarios/resources.md")).await;
+}
+
+#[tokio::test]
+async fn own_tools() {
+    let front = Front::with_tools(Bounds::default(), tools::all());
+    run_on(&HttpFront::of(front).await, include_str!("../scenarios/own_tools.md")).await;
 }
 
 #[tokio::test]

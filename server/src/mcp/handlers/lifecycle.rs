@@ -10,17 +10,22 @@ use crate::{
     json_rpc::write,
     mcp::{
         instructions,
-        protocol::{CacheHint, Params, Revision, finish, negotiate, open},
+        protocol::{CacheHint, Params, Revision, finish, log_level, negotiate, open},
     },
 };
 
 /// Only what is served is declared: the tools never change.
-fn capabilities(revision: Revision) -> &'static [u8] {
+fn capabilities(context: &Context<'_>, revision: Revision, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\"capabilities\":{");
     if revision.declares_completions() {
-        br#""capabilities":{"completions":{},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#
-    } else {
-        br#""capabilities":{"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#
+        out.extend_from_slice(b"\"completions\":{},");
     }
+    if context.mcp.tools.logs() {
+        out.extend_from_slice(b"\"logging\":{},");
+    }
+    out.extend_from_slice(
+        br#""prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tools":{}}"#,
+    );
 }
 
 /// How long a client may keep a discovery: the instructions say how many resources there are.
@@ -39,7 +44,7 @@ pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<O
     out.extend_from_slice(b"\"protocolVersion\":");
     write::string(revision.name(), &mut out);
     out.push(b',');
-    out.extend_from_slice(capabilities(revision));
+    capabilities(context, revision, &mut out);
     out.extend_from_slice(b",\"serverInfo\":{\"name\":\"pressmark\",");
     if revision.has_titles() {
         out.extend_from_slice(b"\"title\":\"Pressmark\",");
@@ -54,6 +59,21 @@ pub(crate) fn initialize(context: &Context<'_>, params: &Params<'_>) -> Result<O
 /// An empty result.
 pub(crate) fn ping(context: &Context<'_>) -> Outcome {
     empty(context)
+}
+
+/// From now on the calls of a legacy client have log messages of this level or above.
+pub(crate) fn logging_set_level(
+    context: &Context<'_>,
+    params: &Params<'_>,
+) -> Result<Outcome, Fault> {
+    let level = log_level(params.level, "level")?;
+    let client = context.subscription.ok_or_else(|| {
+        Fault::invalid_request(
+            "a log level needs a session: send `initialize` and the Mcp-Session-Id of its answer",
+        )
+    })?;
+    client.want_log(level);
+    Ok(empty(context))
 }
 
 /// The result of a legacy request that asks for nothing but to be heard.
@@ -78,7 +98,7 @@ pub(crate) fn server_discover(context: &Context<'_>) -> Outcome {
         write::string(revision.name(), &mut out);
     }
     out.extend_from_slice(b"],");
-    out.extend_from_slice(capabilities(context.revision));
+    capabilities(context, context.revision, &mut out);
     out.extend_from_slice(b",\"instructions\":");
     write::string(&instructions, &mut out);
     let hint = CacheHint { ttl: DISCOVER_TTL, scope: CacheScope::Private };

@@ -21,6 +21,7 @@ use crate::{
     error::Fault,
     json_rpc,
     subscriptions::{Listen, Subscription},
+    tools::call::ToolCall,
 };
 
 /// What a handler needs besides its parameters.
@@ -45,6 +46,8 @@ pub(crate) enum Outcome {
     Listen(Listen),
     /// It needs the disk.
     Work(EngineCall),
+    /// A tool of the embedding program is to be called.
+    Call(Box<ToolCall>),
 }
 
 /// Makes the engine call of a request that needs the disk.

@@ -1,7 +1,8 @@
-//! `tools/list` and `tools/call`: the table of tools and the frame of their results.
+//! `tools/list` and `tools/call`: which tool answers, and the frame of the results of our own.
 
 use std::time::Duration;
 
+use hyper::StatusCode;
 use pressmark_index::{resource::UnixMillis, space::CacheScope};
 use serde_json::value::RawValue;
 
@@ -11,11 +12,15 @@ use super::{
     cursor, fetch, required_string, search,
 };
 use crate::{
-    error::{Fault, quoted},
+    error::{Code, Fault, quoted},
     json_rpc::write,
     mcp::{
-        protocol::{CacheHint, Params, Revision, finish, open},
+        protocol::{CacheHint, Era, Params, finish, open},
         work::EngineCall,
+    },
+    tools::{
+        Callee, Definition, OutputSchema, OwnTool,
+        call::{CallRequest, NotCalled, ToolCall},
     },
 };
 
@@ -26,8 +31,7 @@ const TOOLS_TTL: Duration = Duration::from_secs(3600);
 const ANNOTATIONS: &str =
     r#"{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}"#;
 
-/// A tool as it is listed; schemas are JSON Schema 2020-12.
-#[derive(Clone, Copy)]
+/// A tool of ours; schemas are JSON Schema 2020-12.
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -36,12 +40,14 @@ pub(super) struct Tool {
     pub(super) output_schema: &'static str,
 }
 
-const TOOLS: [&Tool; 2] = [&search::TOOL, &fetch::TOOL];
+/// The tools that every server has.
+pub(in crate::mcp) fn built_in() -> [(Definition, Callee); 2] {
+    [(search::TOOL.definition(), Callee::Search), (fetch::TOOL.definition(), Callee::Fetch)]
+}
 
-/// The tools that there are: without an index nothing can be searched.
-fn offered(context: &Context<'_>) -> impl Iterator<Item = &'static Tool> {
-    let has_index = context.mcp.is_searchable();
-    TOOLS.into_iter().filter(move |tool| has_index || tool.name != search::TOOL.name)
+/// Without an index nothing can be searched.
+fn is_offered(context: &Context<'_>, callee: &Callee) -> bool {
+    !matches!(callee, Callee::Search) || context.mcp.is_searchable()
 }
 
 /// All tools, on one page.
@@ -51,11 +57,12 @@ pub(crate) fn tools_list(context: &Context<'_>, params: &Params<'_>) -> Result<O
     }
     let mut out = open(context.id, 8192);
     out.extend_from_slice(b"\"tools\":[");
-    for (at, tool) in offered(context).enumerate() {
+    let tools = context.mcp.tools.iter().filter(|(_, callee)| is_offered(context, callee));
+    for (at, (definition, _)) in tools.enumerate() {
         if at > 0 {
             out.push(b',');
         }
-        tool.write(context.revision, &mut out);
+        definition.write(context.revision, &mut out);
     }
     out.push(b']');
     let hint = CacheHint { ttl: TOOLS_TTL, scope: CacheScope::Public };
@@ -71,20 +78,70 @@ pub(crate) fn tools_call(context: &Context<'_>, params: &Params<'_>) -> Result<O
     if !arguments.starts_with('{') {
         return Err(Fault::invalid_params("`arguments` must be an object"));
     }
-    let names: Vec<_> = offered(context).map(|tool| tool.name).collect();
-    let call = match &*name {
-        name if !names.contains(&name) => {
-            let message =
-                format!("unknown tool `{}`: the tools are {}", quoted(name), names.join(", "));
-            return Err(Fault::invalid_params(message));
-        }
-        "search" => search::SearchArguments::read(arguments).map(EngineCall::Search),
-        _ => fetch::FetchArguments::read(arguments).map(EngineCall::Fetch),
+    let callee = context.mcp.tools.get(&name).filter(|callee| is_offered(context, callee));
+    let call = match callee.ok_or_else(|| unknown_tool(context, &name))? {
+        Callee::Search => search::SearchArguments::read(arguments).map(EngineCall::Search),
+        Callee::Fetch => fetch::FetchArguments::read(arguments).map(EngineCall::Fetch),
+        Callee::Own(own) => return call_own(context, params, own, arguments),
     };
     match call {
         Ok(call) => Ok(Outcome::Work(call)),
         Err(text) => wrong_arguments(context, text).map(Outcome::Reply),
     }
+}
+
+fn unknown_tool(context: &Context<'_>, name: &str) -> Fault {
+    let tools = context.mcp.tools.iter().filter(|(_, callee)| is_offered(context, callee));
+    let names: Vec<_> = tools.map(|(definition, _)| definition.name.as_str()).collect();
+    let names = names.join(", ");
+    Fault::invalid_params(format!("unknown tool `{}`: the tools are {names}", quoted(name)))
+}
+
+/// Decodes the arguments of a tool of the embedding program, which its transport runs.
+fn call_own(
+    context: &Context<'_>,
+    params: &Params<'_>,
+    own: &OwnTool,
+    arguments: &str,
+) -> Result<Outcome, Fault> {
+    let log_level = match context.revision.era() {
+        Era::Modern => {
+            if let Some(capability) = params.undeclared_capability(own.client_capabilities()) {
+                return Err(missing_capability(capability));
+            }
+            params.log_level()?
+        }
+        Era::Legacy => context.subscription.and_then(|client| client.log_level()),
+    };
+    let request = CallRequest {
+        id: context.id,
+        revision: context.revision,
+        request_id: context.request_id,
+        engine: &context.mcp.engine,
+        access: &context.mcp.access,
+        reply_bytes_max: context.mcp.config.contents_bytes_max,
+        progress_token: params.progress_token(),
+        log_level,
+        metrics: &context.mcp.metrics.own_tools,
+    };
+    match ToolCall::new(&context.mcp.tools, own, arguments, &request) {
+        Ok(call) => Ok(Outcome::Call(Box::new(call))),
+        Err(NotCalled::WrongArguments(text)) => wrong_arguments(context, text).map(Outcome::Reply),
+        Err(NotCalled::Overloaded) => {
+            context.mcp.metrics.requests_shed.inc();
+            Err(Fault::overloaded())
+        }
+    }
+}
+
+/// -32021 with HTTP 400 (2026-07-28, client capabilities).
+fn missing_capability(capability: &str) -> Fault {
+    let mut required = serde_json::Map::new();
+    required.insert(capability.to_owned(), serde_json::json!({}));
+    let message = format!("the tool needs a client that declares the capability `{capability}`");
+    Fault::new(Code::MissingClientCapability, message)
+        .with_data(serde_json::json!({ "requiredCapabilities": required }).to_string())
+        .with_status(StatusCode::BAD_REQUEST)
 }
 
 /// Arguments that do not fit: for the model where the revision has it so, else for the host.
@@ -166,25 +223,17 @@ impl Link<'_> {
 // === impl Tool ===
 
 impl Tool {
-    fn write(&self, revision: Revision, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"name\":");
-        write::string(self.name, out);
-        if revision.has_titles() {
-            out.extend_from_slice(b",\"title\":");
-            write::string(self.title, out);
+    fn definition(&self) -> Definition {
+        Definition {
+            name: self.name.to_owned(),
+            title: Some(self.title.to_owned()),
+            description: Some(self.description.to_owned()),
+            input_schema: arguments::schema(self.arguments),
+            output_schema: Some(OutputSchema {
+                json: self.output_schema.to_owned(),
+                of_object: true,
+            }),
+            annotations: ANNOTATIONS.to_owned(),
         }
-        out.extend_from_slice(b",\"description\":");
-        write::string(self.description, out);
-        out.extend_from_slice(b",\"inputSchema\":");
-        out.extend_from_slice(arguments::schema(self.arguments).as_bytes());
-        if revision.has_structured_content() {
-            out.extend_from_slice(b",\"outputSchema\":");
-            out.extend_from_slice(self.output_schema.as_bytes());
-        }
-        if revision.has_tool_annotations() {
-            out.extend_from_slice(b",\"annotations\":");
-            out.extend_from_slice(ANNOTATIONS.as_bytes());
-        }
-        out.push(b'}');
     }
 }

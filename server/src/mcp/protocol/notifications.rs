@@ -1,5 +1,7 @@
-//! What subscribers are sent (2026-07-28, subscriptions and cancellation; resources of the revisions before).
+//! What clients are sent without a reply: subscribers (2026-07-28, subscriptions and cancellation; resources of the revisions
+//! before), and those whose request runs (progress, logging).
 
+use super::LogLevel;
 use super::result::{MODERN_END, MODERN_SERVER_INFO};
 use crate::{
     json_rpc::write,
@@ -91,6 +93,42 @@ pub fn cancelled(listen_id: &str, reason: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}}");
 }
 
+/// How far a request is; `token` is JSON, and the numbers are finite.
+pub fn progress(token: &str, progress: f64, total: Option<f64>, message: Option<&str>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(160);
+    open("notifications/progress", &mut out);
+    out.extend_from_slice(b",\"params\":{\"progressToken\":");
+    out.extend_from_slice(token.as_bytes());
+    out.extend_from_slice(b",\"progress\":");
+    write::number(progress, &mut out);
+    if let Some(total) = total {
+        out.extend_from_slice(b",\"total\":");
+        write::number(total, &mut out);
+    }
+    if let Some(message) = message {
+        out.extend_from_slice(b",\"message\":");
+        write::string(message, &mut out);
+    }
+    out.extend_from_slice(b"}}");
+    out
+}
+
+/// A log message; `data` is JSON.
+pub fn message(level: LogLevel, logger: Option<&str>, data: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128 + data.len());
+    open("notifications/message", &mut out);
+    out.extend_from_slice(b",\"params\":{\"level\":");
+    write::string(level.name(), &mut out);
+    if let Some(logger) = logger {
+        out.extend_from_slice(b",\"logger\":");
+        write::string(logger, &mut out);
+    }
+    out.extend_from_slice(b",\"data\":");
+    out.extend_from_slice(data.as_bytes());
+    out.extend_from_slice(b"}}");
+    out
+}
+
 /// The result of a `subscriptions/listen`: the stream ended in order.
 pub fn listen_result(listen_id: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -150,6 +188,22 @@ mod tests {
                 |out| list_changed(list, Some("3"), out),
             );
         }
+    }
+
+    #[test]
+    fn what_a_request_that_runs_sends() {
+        check(
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":50,"total":100.5,"message":"\"half\""}}"#,
+            |out| out.extend(progress("7", 50.0, Some(100.5), Some("\"half\""))),
+        );
+        check(
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1e300}}"#,
+            |out| out.extend(progress("\"t\"", 1e300, None, None)),
+        );
+        check(
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"x","data":[1]}}"#,
+            |out| out.extend(message(LogLevel::Info, Some("x"), "[1]")),
+        );
     }
 
     #[test]

@@ -7,7 +7,11 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::{error::Fault, json_rpc::Key};
+use super::LogLevel;
+use crate::{
+    error::Fault,
+    json_rpc::{self, Key, is_id, string},
+};
 
 /// The members of `params`; each stays as it was sent until its handler reads it.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -38,6 +42,9 @@ pub struct Params<'a> {
     /// `context` of `completion/complete`.
     #[serde(borrow)]
     pub context: Option<&'a RawValue>,
+    /// `level` of `logging/setLevel`.
+    #[serde(borrow)]
+    pub level: Option<&'a RawValue>,
     /// `protocolVersion` of `initialize`.
     #[serde(borrow, rename = "protocolVersion")]
     pub protocol_version: Option<&'a RawValue>,
@@ -58,6 +65,8 @@ enum Meta<'a> {
 pub(super) struct RequestMeta<'a> {
     pub(super) protocol_version: Option<&'a RawValue>,
     pub(super) client_capabilities: Option<&'a RawValue>,
+    progress_token: Option<&'a RawValue>,
+    log_level: Option<&'a RawValue>,
 }
 
 // === impl Params ===
@@ -101,6 +110,28 @@ impl<'a> Params<'a> {
     pub fn is_modern(&self) -> Result<bool, Fault> {
         Ok(self.meta()?.protocol_version.is_some())
     }
+
+    /// The token, as JSON, under which the client wants to be told of progress; what is none is as good as absent.
+    pub fn progress_token(&self) -> Option<&'a str> {
+        let token = self.meta().ok()?.progress_token?.get();
+        Some(token).filter(|token| is_id(token))
+    }
+
+    /// The level from which on a modern client wants log messages of this request.
+    ///
+    /// # Errors
+    /// -32602 for what is no level.
+    pub fn log_level(&self) -> Result<Option<LogLevel>, Fault> {
+        self.meta()?.log_level.map(|raw| log_level(Some(raw), "logLevel")).transpose()
+    }
+
+    /// The first of these capabilities that a modern client does not declare with its request.
+    pub fn undeclared_capability<'b>(&self, wanted: &'b [String]) -> Option<&'b str> {
+        let declared = self.meta().ok().and_then(|meta| meta.client_capabilities);
+        let declared = declared.and_then(|raw| json_rpc::members(raw.get())).unwrap_or_default();
+        let missing = |name: &&String| !declared.iter().any(|(declared, _)| declared == *name);
+        wanted.iter().find(missing).map(String::as_str)
+    }
 }
 
 // === impl Meta ===
@@ -123,7 +154,7 @@ impl<'de> Visitor<'de> for MetaVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = RequestMeta::default();
-        let mut seen = [false; 2];
+        let mut seen = [false; 4];
         let mut repeated = false;
         while let Some(Key(name)) = map.next_key()? {
             let (at, member) = match &*name {
@@ -131,6 +162,8 @@ impl<'de> Visitor<'de> for MetaVisitor {
                 "io.modelcontextprotocol/clientCapabilities" => {
                     (1, &mut members.client_capabilities)
                 }
+                "progressToken" => (2, &mut members.progress_token),
+                "io.modelcontextprotocol/logLevel" => (3, &mut members.log_level),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
@@ -170,6 +203,18 @@ impl<'de> Visitor<'de> for MetaVisitor {
     fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
         Ok(Meta::NotAnObject)
     }
+}
+
+/// A level that must be there.
+///
+/// # Errors
+/// -32602 for what is no level.
+pub fn log_level(raw: Option<&RawValue>, name: &'static str) -> Result<LogLevel, Fault> {
+    let level = raw.and_then(string).and_then(|name| LogLevel::parse(&name));
+    level.ok_or_else(|| {
+        let levels = LogLevel::ALL.map(LogLevel::name).join(", ");
+        Fault::invalid_params(format!("`{name}` must be one of {levels}"))
+    })
 }
 
 fn not_an_object(name: &'static str) -> Fault {

@@ -108,8 +108,18 @@ impl Revision {
         self >= Revision::V2025_06_18
     }
 
-    /// Sound among the contents of messages.
+    /// Sounds among the contents of messages and results.
     pub fn has_audio(self) -> bool {
+        self >= Revision::V2025_03_26
+    }
+
+    /// Structured content that is no object.
+    pub fn has_structured_values(self) -> bool {
+        self >= Revision::V2026_07_28
+    }
+
+    /// `message` of progress.
+    pub fn has_progress_messages(self) -> bool {
         self >= Revision::V2025_03_26
     }
 

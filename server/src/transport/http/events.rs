@@ -1,8 +1,11 @@
-//! Notifications as server-sent events (WHATWG HTML, section 9.2), whoever writes them to the connection.
+//! Messages as server-sent events (WHATWG HTML, section 9.2), whoever writes them to the connection: the notifications of a
+//! listen or a session, or what a call of a tool tells before its reply.
 
 use std::task::{Context, Poll};
 
+use super::call_events::CallEvents;
 use crate::{
+    limits::Admitted,
     mcp::protocol::{Revision, notifications},
     subscriptions::{Batch, NotificationStream, Taken},
 };
@@ -10,8 +13,16 @@ use crate::{
 /// A comment line, which every reader of events passes over.
 const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// The events of one stream.
-pub(super) struct Events {
+/// The events of one response.
+pub(super) enum Events {
+    /// What a client watches.
+    Watched(Watched),
+    /// A call of a tool.
+    Call(Box<CallEvents>),
+}
+
+/// The events of one stream of notifications.
+pub(super) struct Watched {
     stream: NotificationStream,
     numbering: Numbering,
     state: State,
@@ -46,17 +57,42 @@ pub(super) enum Next {
 impl Events {
     /// The events of a `subscriptions/listen`.
     pub(super) fn of_listen(stream: NotificationStream) -> Self {
-        Self { stream, numbering: Numbering::None, state: State::Opening }
+        Self::Watched(Watched { stream, numbering: Numbering::None, state: State::Opening })
     }
 
     /// The events of a session's stream, which takes up after the event with the number `last`.
     pub(super) fn of_session(stream: NotificationStream, revision: Revision, last: u64) -> Self {
         // An event without data primes the client with an id; readers before that revision may take it for a message.
         let state = if revision >= Revision::V2025_11_25 { State::Opening } else { State::Open };
-        Self { stream, numbering: Numbering::FromLast(last), state }
+        Self::Watched(Watched { stream, numbering: Numbering::FromLast(last), state })
     }
 
-    pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<Next>> {
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next>> {
+        match self {
+            Self::Watched(watched) => watched.poll_next(context),
+            Self::Call(call) => call.poll_next(context),
+        }
+    }
+
+    /// Counts a batch whose bytes are with the system.
+    pub(super) fn delivered(&self, batch: &Batch) {
+        if let Self::Watched(watched) = self {
+            watched.stream.delivered(batch);
+        }
+    }
+
+    /// A call holds its request's place to the end; streams of what is watched have bounds of their own.
+    pub(super) fn hold(&mut self, admitted: Admitted) {
+        if let Self::Call(call) = self {
+            call.admitted = Some(admitted);
+        }
+    }
+}
+
+// === impl Watched ===
+
+impl Watched {
+    fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<Next>> {
         match self.state {
             State::Opening => {
                 self.state = State::Open;
@@ -75,11 +111,6 @@ impl Events {
                 }
             })
         })
-    }
-
-    /// Counts a batch whose bytes are with the system.
-    pub(super) fn delivered(&self, batch: &Batch) {
-        self.stream.delivered(batch);
     }
 
     fn opening(&mut self) -> Vec<u8> {
@@ -117,6 +148,11 @@ impl Events {
         }
         out
     }
+}
+
+/// A message as an event.
+pub(super) fn event(message: &[u8]) -> Vec<u8> {
+    [DATA, message, END].concat()
 }
 
 /// Messages hold no line ends: JSON escapes them.

@@ -23,6 +23,7 @@
 
 mod activity;
 mod body;
+mod call_events;
 mod content;
 mod cors;
 mod event_stream;

@@ -4,7 +4,9 @@ use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue};
 use tokio::time::Instant;
 
 use super::{
-    HttpServer, body, content,
+    HttpServer, body,
+    call_events::{self, Called},
+    content,
     events::Events,
     responses::{self, HttpResponse},
     routes::{SESSION_ID, named_session},
@@ -52,9 +54,10 @@ pub(super) async fn respond(
     let (session, subscription) = named_session(server, headers);
     let channel = Channel::Http { headers, session, subscription: subscription.as_ref(), caller };
     let mut response = answer(server, accepted, channel, &body.bytes, deadline).await;
-    // A stream of events has bounds of its own.
-    if response.body().events.is_none() {
-        response.body_mut().admitted = Some(admitted);
+    let reply = response.body_mut();
+    match &mut reply.events {
+        Some(events) => events.hold(admitted),
+        None => reply.admitted = Some(admitted),
     }
     response
 }
@@ -78,12 +81,27 @@ async fn answer(
     let acceptable = match step {
         Step::Listen(_) => accepted.events,
         Step::Answer(_) | Step::Work(_) => accepted.json,
+        // It is answered as one or the other.
+        Step::Call(_) => true,
     };
     if !acceptable {
         return not_acceptable();
     }
     let answer = match step {
-        Step::Answer(answer) => answer,
+        Step::Answer(answer) => {
+            if let (Some(id), Some(client)) = (&answer.cancels, channel.subscription()) {
+                client.cancel(id);
+            }
+            answer
+        }
+        Step::Call(call) => {
+            let client = channel.subscription().map(|client| &**client);
+            let time_max = deadline.saturating_duration_since(started);
+            match call_events::call(*call, client, accepted, time_max, &server.metrics).await {
+                Called::Answer(answer) => answer,
+                Called::Events(events) => return responses::events(events),
+            }
+        }
         Step::Listen(listen) => match listening(server, listen, started) {
             Ok(response) => return response,
             Err(answer) => answer,
