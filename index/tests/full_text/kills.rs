@@ -80,6 +80,7 @@ fn the_index_is_what_the_store_is_after_a_kill() {
             child.kill().unwrap();
             child.wait().unwrap();
             let engine = open(folder.path());
+            wait_until_made(&engine);
             let page = search(&engine, "word");
             let stored = engine.stats().unwrap().resources;
             assert_eq!((page.total, page.notes), (stored, Vec::new()), "round {round}");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pressmark_index::access::Access;
 use pressmark_index::engine::{Engine, EngineOptions};
@@ -86,6 +86,15 @@ pub(crate) fn try_search(engine: &Engine, query: &str) -> Result<SearchPage, Err
 
 pub(crate) fn search(engine: &Engine, query: &str) -> SearchPage {
     try_search(engine, query).unwrap()
+}
+
+/// Waits until all resources were looked at: the newest change may be found before.
+pub(crate) fn wait_until_made(engine: &Engine) {
+    let deadline = Instant::now() + TIME_MAX;
+    while engine.full_text_progress().unwrap().indexed_through < engine.log_range().newest {
+        assert!(Instant::now() < deadline, "{:?}", engine.full_text_progress());
+        std::thread::yield_now();
+    }
 }
 
 /// The last segments of the URIs that were found, in order.

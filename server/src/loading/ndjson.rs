@@ -39,7 +39,10 @@ struct RawRecord<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a variable is a string, a list of strings, or an object of strings whose names differ")]
+#[serde(
+    untagged,
+    expecting = "a variable is a string, a list of strings, or an object of strings whose names differ"
+)]
 enum RawVariable {
     String(String),
     List(Vec<String>),
@@ -89,7 +92,9 @@ pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> 
     }
     let address = match (raw.uri, raw.variables) {
         (Some(uri), None) => Address::Uri(uri),
-        (None, Some(variables)) => Address::Variables(variables.0.into_iter().map(binding).collect()),
+        (None, Some(variables)) => {
+            Address::Variables(variables.0.into_iter().map(binding).collect())
+        }
         (Some(_), Some(_)) => {
             return wrong("variables", "a record has `uri` or `variables`, not both");
         }
