@@ -10,7 +10,7 @@ use pressmark_index::engine::Engine;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
-use crate::admin;
+use crate::admin::{self, Callers};
 use crate::config::{FullTextConfig, ServerConfig};
 use crate::engine_pool::{EnginePool, EnginePoolConfig};
 use crate::limits::{Admission, UnsentReplies};
@@ -142,9 +142,10 @@ impl App {
         http::serve(listener, Arc::new(server)).await;
     }
 
-    /// Serves the admin plane until the shutdown begins.
-    pub fn serve_admin(&self, listener: TcpListener) {
-        let plane = admin::serve(listener, Arc::clone(self.mcp.engine()), self.shutdown.clone());
+    /// Serves the admin plane to whom it is for, until the shutdown begins.
+    pub fn serve_admin(&self, listener: TcpListener, callers: Callers) {
+        let engine = Arc::clone(self.mcp.engine());
+        let plane = admin::serve(listener, engine, callers, self.shutdown.clone());
         self.shutdown.tasks().spawn(async move {
             if let Err(error) = plane.await {
                 tracing::error!("the admin plane has ended: {error}");

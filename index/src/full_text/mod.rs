@@ -116,6 +116,11 @@ impl FullText {
         self.state.store_was_replaced(newest);
     }
 
+    /// Has the index made anew in the background. Until that is done, search finds what is in it already.
+    pub(crate) fn remake(&self) {
+        self.state.ask_remake();
+    }
+
     pub(crate) fn progress(&self, newest: u64) -> FullTextProgress {
         self.state.progress(newest)
     }

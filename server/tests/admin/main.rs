@@ -11,7 +11,7 @@ mod standard;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pressmark::admin;
+use pressmark::admin::{self, Callers};
 use pressmark::shutdown::Shutdown;
 use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::writer::Durability;
@@ -50,7 +50,7 @@ impl Plane {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = Shutdown::new();
-        let plane = admin::serve(listener, engine, shutdown.clone());
+        let plane = admin::serve(listener, engine, Callers::Anyone, shutdown.clone());
         tokio::spawn(async move { plane.await.unwrap() });
         let channel = Channel::from_shared(address).unwrap().connect().await.unwrap();
         let plane = Plane { folder, shutdown, channel };

@@ -6,7 +6,12 @@ pub(crate) mod lines;
 pub(crate) mod schema;
 pub(crate) mod stdio;
 
-use std::{num::NonZeroU32, path::Path, sync::Arc, time::Duration};
+use std::{
+    num::NonZeroU32,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
