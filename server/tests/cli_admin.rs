@@ -23,6 +23,9 @@ const RECORDS: &str = concat!(
     "\n",
 );
 
+/// A server says fewer lines than this.
+const LINES_MAX: usize = 10_000;
+
 /// A folder with records, in which commands run.
 struct Desk {
     folder: tempfile::TempDir,
@@ -76,7 +79,7 @@ impl Desk {
         let mut lines = BufReader::new(stderr).lines().map(Result::unwrap);
         let line = lines.find(|line| line.contains("admin plane at")).unwrap();
         // What it says later is read, so that it never waits for us.
-        let (sender, later) = mpsc::channel();
+        let (sender, later) = mpsc::sync_channel(LINES_MAX);
         std::thread::spawn(move || lines.try_for_each(|line| sender.send(line)));
         let admin = line.rsplit_once("http://").unwrap().1.to_owned();
         Server { child, admin, lines: later }
