@@ -313,6 +313,12 @@ impl Engine {
         Ok(self.shared.completions.remake(id))
     }
 
+    /// Has the full-text index made anew in the background; false: there is none.
+    pub fn remake_full_text(&self) -> bool {
+        let full_text = self.shared.full_text.as_ref();
+        full_text.inspect(|full_text| full_text.remake()).is_some()
+    }
+
     /// How many spaces complete nothing yet, because their index is being made.
     pub fn spaces_without_completion(&self) -> usize {
         self.shared.completions.spaces_behind()
@@ -397,6 +403,11 @@ impl Engine {
     }
 
     // === operating ===
+
+    /// The folder that holds the store.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
 
     /// Whether commits are taken. After a failed write they are not, until writing works again; that is tried each
     /// second at first, each half minute later.

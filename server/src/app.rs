@@ -11,7 +11,7 @@ use pressmark_index::prompt::Prompt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
-use crate::admin;
+use crate::admin::{self, Callers};
 use crate::config::{FullTextConfig, ServerConfig};
 use crate::engine_pool::{EnginePool, EnginePoolConfig};
 use crate::limits::{Admission, UnsentReplies};
@@ -166,10 +166,10 @@ impl App {
         http::serve(listener, Arc::new(server)).await;
     }
 
-    /// Serves the admin plane until the shutdown begins.
-    pub fn serve_admin(&self, listener: TcpListener) {
+    /// Serves the admin plane to whom it is for, until the shutdown begins.
+    pub fn serve_admin(&self, listener: TcpListener, callers: Callers) {
         let (engine, prompts) = (Arc::clone(self.mcp.engine()), Arc::clone(self.mcp.prompts()));
-        let plane = admin::serve(listener, engine, prompts, self.shutdown.clone());
+        let plane = admin::serve(listener, engine, prompts, callers, self.shutdown.clone());
         self.shutdown.tasks().spawn(async move {
             if let Err(error) = plane.await {
                 tracing::error!("the admin plane has ended: {error}");

@@ -353,9 +353,9 @@ fn resources_are_found_from_the_shell() {
     );
     let lines = pressmark(at, &["search", "sailor -wife", "--limit", "1", "--json", "--data", "d"]);
     let found: serde_json::Value = serde_json::from_slice(&lines.stdout).unwrap();
-    assert_eq!(found["snippet"], "**sailor** [2J");
-    let said = text(&lines.stderr);
-    let cursor = said.split_once("1 of 2\nmore: --cursor ").unwrap().1.trim();
+    assert_eq!(found["results"][0]["snippet"], "**sailor** [2J");
+    assert_eq!((&found["total"], text(&lines.stderr).as_str()), (&2.into(), ""));
+    let cursor = found["nextCursor"].as_str().unwrap();
     let rest = ["search", "sailor -wife", "--cursor", cursor, "--data", "d"];
     check(
         at,

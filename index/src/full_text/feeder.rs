@@ -81,6 +81,8 @@ impl Drop for Feeder {
 pub(super) enum Fault {
     /// The index is of no use: it is made anew.
     Useless(String),
+    /// The operator wants it made anew.
+    Remake,
     /// The same may work later.
     Later(Error),
 }
@@ -118,22 +120,29 @@ fn run(shared: &Shared, full_text: &FullText) {
             Err(_) => Fault::Useless("reading it ended in a panic".to_owned()),
         };
         let failure = match fault {
-            Fault::Useless(reason) => {
-                full_text.newest.store(None);
-                full_text.generations.clear();
-                full_text.state.reset();
-                full_text.discarded.fetch_add(1, Ordering::Relaxed);
-                match commit::discard(&full_text.folder) {
-                    Ok(()) => format!("the index is made anew: {reason}"),
-                    Err(error) => format!("{}, and is of no use: {reason}", error.with_cause()),
-                }
-            }
+            Fault::Useless(reason) => match discard(full_text) {
+                Ok(()) => format!("the index is made anew: {reason}"),
+                Err(error) => format!("{}, and is of no use: {reason}", error.with_cause()),
+            },
+            Fault::Remake => match discard(full_text) {
+                Ok(()) => continue,
+                Err(error) => error.with_cause(),
+            },
             Fault::Later(error) => error.with_cause(),
         };
         full_text.state.note_failure(failure);
         full_text.state.pause(pause);
         pause = (pause * 2).min(PAUSE_MAX);
     }
+}
+
+/// Lets go of the index and deletes it.
+fn discard(full_text: &FullText) -> Result<()> {
+    full_text.newest.store(None);
+    full_text.generations.clear();
+    full_text.state.reset();
+    full_text.discarded.fetch_add(1, Ordering::Relaxed);
+    commit::discard(&full_text.folder)
 }
 
 /// Feeds the index until the engine closes or something fails.
@@ -252,6 +261,9 @@ impl<'s> Session<'s> {
 
     /// The index may not hold what the store has lost.
     fn check_store(&self) -> Result<(), Fault> {
+        if self.full_text.state.take_remake() {
+            return Err(Fault::Remake);
+        }
         if self.full_text.state.take_damage() {
             return Err(Fault::Useless("a search met damage".to_owned()));
         }

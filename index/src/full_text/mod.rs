@@ -118,6 +118,11 @@ impl FullText {
         self.state.store_was_replaced(newest);
     }
 
+    /// Has the index made anew in the background. Until that is done, search finds what is in it already.
+    pub(crate) fn remake(&self) {
+        self.state.ask_remake();
+    }
+
     pub(crate) fn progress(&self, newest: u64) -> FullTextProgress {
         let documents = self.newest.load().as_ref().map_or(0, |newest| newest.searcher.num_docs());
         FullTextProgress { documents, ..self.state.progress(newest) }

@@ -39,6 +39,8 @@ struct Inner {
     store_ends_at: Option<u64>,
     /// A search met what cannot be.
     is_damaged: bool,
+    /// The operator wants the index made anew.
+    is_remake_asked: bool,
 }
 
 impl State {
@@ -100,6 +102,11 @@ impl State {
         self.wake();
     }
 
+    pub(super) fn ask_remake(&self) {
+        self.inner.lock().is_remake_asked = true;
+        self.wake();
+    }
+
     pub(super) fn close(&self) {
         let mut inner = self.inner.lock();
         inner.is_closing = true;
@@ -120,6 +127,10 @@ impl State {
 
     pub(super) fn take_damage(&self) -> bool {
         std::mem::take(&mut self.inner.lock().is_damaged)
+    }
+
+    pub(super) fn take_remake(&self) -> bool {
+        std::mem::take(&mut self.inner.lock().is_remake_asked)
     }
 
     /// More can be found.
@@ -147,7 +158,7 @@ impl State {
     pub(super) fn sleep(&self, at_most: Duration, is_idle: impl FnOnce() -> bool) {
         self.sleeps.store(true, Ordering::SeqCst);
         let mut inner = self.inner.lock();
-        if !inner.is_closing && !inner.is_woken && is_idle() {
+        if !inner.is_closing && !inner.is_woken && !inner.has_orders() && is_idle() {
             self.work.wait_for(&mut inner, at_most);
         }
         inner.is_woken = false;
@@ -168,6 +179,11 @@ impl State {
 }
 
 impl Inner {
+    /// Whether somebody has asked for something that a feeder which was awake may have missed.
+    fn has_orders(&self) -> bool {
+        self.is_damaged || self.is_remake_asked || self.store_ends_at.is_some()
+    }
+
     /// Whether a change can be found.
     fn has(&self, sequence: u64) -> bool {
         self.through >= sequence

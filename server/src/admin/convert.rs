@@ -209,34 +209,50 @@ pub(super) fn space(settings: &SpaceSettings) -> v1::Space {
 
 pub(super) fn stored(stored: StoredResource, spaces: &SpaceCatalog) -> v1::StoredResource {
     let resource = stored.resource;
-    let uri = match resource.address {
-        Address::Uri(uri) => uri,
-        Address::Variables(_) => String::new(),
+    let bindings = match &resource.address {
+        Address::Uri(uri) => {
+            let space = spaces.by_name(&resource.space);
+            space.and_then(|space| space.matcher.match_uri(uri)).unwrap_or_default()
+        }
+        Address::Variables(_) => Vec::new(),
     };
-    let space = spaces.by_name(&resource.space);
-    let bindings = space.and_then(|space| space.matcher.match_uri(&uri)).unwrap_or_default();
     v1::StoredResource {
         version: stored.version,
         sequence: stored.sequence,
         committed: Some(time(stored.committed)),
-        resource: Some(v1::Resource {
-            space: resource.space,
-            uri,
-            variables: bindings.into_iter().map(sent_binding).collect(),
-            name: resource.name,
-            title: resource.title,
-            description: resource.description,
-            mime_type: resource.mime_type,
-            contents: resource.contents.into_iter().map(sent_part).collect(),
-            audience: resource.annotations.audience.into_iter().map(sent_role).collect(),
-            priority: resource.annotations.priority,
-            last_modified: resource.annotations.last_modified.map(time),
-            size: resource.size,
-            icons_json: resource.icons.map(|json| json.0),
-            meta_json: resource.meta.map(|json| json.0),
-            pinned: resource.pinned,
-            acl: resource.acl.map(|groups| v1::AccessList { groups }),
-        }),
+        resource: Some(sent_resource(resource, bindings)),
+    }
+}
+
+/// A put, as the server that takes it reads it.
+pub(super) fn sent_put(resource: Resource) -> v1::Mutation {
+    let put = sent_resource(resource, Vec::new());
+    v1::Mutation { expected_version: None, change: Some(v1::mutation::Change::Put(put)) }
+}
+
+/// A resource with the values that its URI has for the template's variables, if those are to be sent too.
+fn sent_resource(resource: Resource, bindings: Vec<Binding>) -> v1::Resource {
+    let (uri, bindings) = match resource.address {
+        Address::Uri(uri) => (uri, bindings),
+        Address::Variables(bindings) => (String::new(), bindings),
+    };
+    v1::Resource {
+        space: resource.space,
+        uri,
+        variables: bindings.into_iter().map(sent_binding).collect(),
+        name: resource.name,
+        title: resource.title,
+        description: resource.description,
+        mime_type: resource.mime_type,
+        contents: resource.contents.into_iter().map(sent_part).collect(),
+        audience: resource.annotations.audience.into_iter().map(sent_role).collect(),
+        priority: resource.annotations.priority,
+        last_modified: resource.annotations.last_modified.map(time),
+        size: resource.size,
+        icons_json: resource.icons.map(|json| json.0),
+        meta_json: resource.meta.map(|json| json.0),
+        pinned: resource.pinned,
+        acl: resource.acl.map(|groups| v1::AccessList { groups }),
     }
 }
 

@@ -3,14 +3,20 @@
 
 mod blocking;
 mod changes;
+pub(crate) mod client;
 mod convert;
+pub(crate) mod feed;
 mod health;
+mod host_json;
 mod ingest;
 mod operations;
+pub(crate) mod place;
 mod prompts;
+mod reading;
 mod resources;
 mod spaces;
 mod status;
+mod token;
 
 use std::io;
 use std::sync::Arc;
@@ -23,16 +29,18 @@ use pressmark_proto::v1::changes_service_server::ChangesServiceServer;
 use pressmark_proto::v1::ingest_service_server::IngestServiceServer;
 use pressmark_proto::v1::operations_service_server::OperationsServiceServer;
 use pressmark_proto::v1::prompts_service_server::PromptsServiceServer;
+use pressmark_proto::v1::reading_service_server::ReadingServiceServer;
 use pressmark_proto::v1::resources_service_server::ResourcesServiceServer;
 use pressmark_proto::v1::spaces_service_server::SpacesServiceServer;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::Status;
-use tonic::service::Routes;
+use tonic::service::{InterceptorLayer, Routes};
 use tonic::transport::Server;
 
 use self::blocking::Blocking;
+pub use self::token::{Callers, Token};
 use crate::prompts::Prompts;
 use crate::shutdown::Shutdown;
 
@@ -56,7 +64,7 @@ struct Plane {
     shutdown: Shutdown,
 }
 
-/// Serves the plane until the shutdown begins; streams end then.
+/// Serves the plane to whom it is for, until the shutdown begins; streams end then.
 ///
 /// # Errors
 /// What broke the listener.
@@ -64,6 +72,7 @@ pub async fn serve(
     listener: TcpListener,
     engine: Arc<Engine>,
     prompts: Arc<Prompts>,
+    callers: Callers,
     shutdown: Shutdown,
 ) -> io::Result<()> {
     let ends = shutdown.clone();
@@ -71,6 +80,7 @@ pub async fn serve(
     Server::builder()
         .concurrency_limit_per_connection(CALLS_PER_CONNECTION_MAX)
         .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .layer(InterceptorLayer::new(move |request| callers.admit(request)))
         .add_routes(routes)
         .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move {
             ends.begun().await;
@@ -79,40 +89,57 @@ pub async fn serve(
         .map_err(io::Error::other)
 }
 
+/// The plane's services without a listener: what a command asks of a store that it has opened itself, in the words in
+/// which it asks a server.
+pub(crate) fn in_process(engine: Arc<Engine>, shutdown: Shutdown) -> Routes {
+    let prompts = Arc::new(Prompts::new(Arc::clone(&engine)));
+    services(&Plane::new(engine, prompts, shutdown), Routes::default())
+}
+
 fn routes(
     engine: Arc<Engine>,
     prompts: Arc<Prompts>,
     shutdown: Shutdown,
 ) -> Result<Routes, tonic_reflection::server::Error> {
-    let (sender, newest) = watch::channel(engine.log_range().newest);
-    engine.on_commit(Box::new(move |newest| {
-        sender.send_replace(newest);
-    }));
-    let blocking = Blocking::new(BLOCKING_THREADS_MAX);
-    let plane = Plane { engine, prompts, blocking, newest, shutdown };
-    let ingest =
-        IngestServiceServer::new(plane.clone()).max_decoding_message_size(MESSAGE_BYTES_MAX);
+    let plane = Plane::new(engine, prompts, shutdown);
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    Ok(Routes::default()
+    let standard = Routes::default()
         .add_service(health::service(&plane))
         .add_service(reflection().build_v1()?)
         // What older clients ask for.
-        .add_service(reflection().build_v1alpha()?)
+        .add_service(reflection().build_v1alpha()?);
+    Ok(services(&plane, standard))
+}
+
+fn services(plane: &Plane, routes: Routes) -> Routes {
+    let ingest =
+        IngestServiceServer::new(plane.clone()).max_decoding_message_size(MESSAGE_BYTES_MAX);
+    routes
         .add_service(SpacesServiceServer::new(plane.clone()))
         .add_service(ingest)
         .add_service(ResourcesServiceServer::new(plane.clone()))
+        .add_service(ReadingServiceServer::new(plane.clone()))
         .add_service(ChangesServiceServer::new(plane.clone()))
         .add_service(PromptsServiceServer::new(plane.clone()))
-        .add_service(OperationsServiceServer::new(plane)))
+        .add_service(OperationsServiceServer::new(plane.clone()))
 }
 
 // === impl Plane ===
 
 impl Plane {
+    fn new(engine: Arc<Engine>, prompts: Arc<Prompts>, shutdown: Shutdown) -> Plane {
+        let (sender, newest) = watch::channel(engine.log_range().newest);
+        engine.on_commit(Box::new(move |newest| {
+            sender.send_replace(newest);
+        }));
+        let blocking = Blocking::new(BLOCKING_THREADS_MAX);
+        Plane { engine, prompts, blocking, newest, shutdown }
+    }
+
     /// Does something with the engine where blocking is allowed.
     async fn with_engine<T, F>(&self, work: F) -> Result<T, Status>
     where

@@ -1,6 +1,6 @@
 //! `OperationsService`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
@@ -113,6 +113,15 @@ impl OperationsService for Plane {
             if matches!(kind, v1::IndexKind::Unspecified | v1::IndexKind::Completion) {
                 indexes += engine.remake_completion(space.as_deref())?;
             }
+            // There is one for all spaces: a space that is named does not mean it, unless the kind does.
+            let is_meant = match kind {
+                v1::IndexKind::Unspecified => space.is_none(),
+                v1::IndexKind::Completion => false,
+                v1::IndexKind::FullText => true,
+            };
+            if is_meant && engine.remake_full_text() {
+                indexes += 1;
+            }
             Ok(v1::ReindexResponse { indexes: u32::try_from(indexes).unwrap_or(u32::MAX) })
         });
         response.await.map(Response::new)
@@ -173,6 +182,7 @@ fn verified(report: VerifyReport) -> v1::VerifyReport {
         clean: report.is_clean(),
         fault_count: report.fault_count,
         faults: report.findings,
+        derived_keys_checked: report.derived_keys,
     }
 }
 
@@ -197,7 +207,18 @@ fn stats(engine: &Engine) -> Result<v1::GetStatsResponse, Error> {
         spaces_without_completion: u64::try_from(engine.spaces_without_completion())
             .unwrap_or(u64::MAX),
         full_text: stats.full_text.map(full_text),
+        completion: Some(v1::CompletionState {
+            entry_count: u64::try_from(stats.completion.entries).unwrap_or(u64::MAX),
+            disk_bytes: stats.completion.disk_bytes,
+            failure: stats.completion.failure.unwrap_or_default(),
+        }),
+        data_directory: canonical(engine.data_dir()),
     })
+}
+
+/// One spelling of each folder, by which a client sees whose store it has reached.
+fn canonical(folder: &Path) -> String {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()).display().to_string()
 }
 
 fn full_text(stats: FullTextStats) -> v1::FullTextState {
@@ -207,5 +228,6 @@ fn full_text(stats: FullTextStats) -> v1::FullTextState {
         document_count: stats.progress.documents,
         disk_bytes: stats.disk_bytes,
         failure: stats.progress.failure.unwrap_or_default(),
+        segment_count: u64::try_from(stats.segments).unwrap_or(u64::MAX),
     }
 }

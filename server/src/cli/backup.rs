@@ -1,32 +1,25 @@
 //! `pressmark backup` and `pressmark restore`.
 
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use clap::Args;
-use pressmark_index::backup::{self, BackupReport, BackupRequest, Progress};
-use pressmark_proto::v1::operations_service_client::OperationsServiceClient;
-use pressmark_proto::v1::{self, BackupResponse};
+use pressmark_index::backup;
+use pressmark_proto::v1;
+use serde::Serialize;
 
-use super::open::{open_existing, setup};
-use super::serve::runtime;
-use super::{Common, Failure, chain, printed, say};
-
-/// How often a line tells how far it is where there is no terminal.
-const LINE_INTERVAL: Duration = Duration::from_secs(10);
+use super::Common;
+use super::open::setup;
+use super::output::{Failure, Out, Shown, chain};
+use super::target::Target;
 
 #[derive(Debug, Args)]
 pub(super) struct BackupArgs {
-    /// Where the copy goes: a folder that is not there yet, or empty
+    /// Where the copy goes: a folder that is not there yet, or empty, on the machine that has the store
     folder: PathBuf,
     /// An earlier copy on the same file system: what has not changed since is shared with it
     #[arg(long, value_name = "FOLDER")]
     previous: Option<PathBuf>,
-    /// Let the running server whose admin plane is here make the copy, e.g. http://127.0.0.1:7412
-    #[arg(long, value_name = "URL")]
-    admin: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -35,116 +28,91 @@ pub(super) struct RestoreArgs {
     copy: PathBuf,
 }
 
-/// Copies the store of `--data`, which no server may own, or has the server copy its own.
+/// A copy that is made, or put in its place.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
+    folder: &'a str,
+    through_sequence: u64,
+    bytes_shared: u64,
+    bytes_copied: u64,
+}
+
+/// Has the store of `--data`, which no server may own, or of the server, copied.
 pub(super) fn backup(common: &Common, arguments: &BackupArgs) -> Result<ExitCode, Failure> {
-    let folder = std::path::absolute(&arguments.folder)
-        .map_err(|error| format!("{}: {error}", arguments.folder.display()))?;
-    let report = match &arguments.admin {
-        Some(url) => on_server(url, &folder, arguments.previous.as_deref())?,
-        None => {
-            let (_, engine) = open_existing(common, "backup")?;
-            let previous = arguments.previous.as_deref();
-            let mut shown = Shown::new();
-            let request = BackupRequest { folder: &folder, previous };
-            let report = engine.backup(&request, &mut |progress| shown.progress(progress));
-            shown.end();
-            report.map_err(|error| chain(&error))?
-        }
+    let request = v1::BackupRequest {
+        folder: absolute(&arguments.folder)?,
+        previous: arguments.previous.as_deref().map(absolute).transpose()?.unwrap_or_default(),
     };
-    let mut out = std::io::stdout().lock();
-    printed(writeln!(out, "{}: {}", folder.display(), summary(&report)))?;
+    let target = Target::look(common, "backup")?;
+    let mut messages = target.wait(target.operations().backup(request))?;
+    let mut shown = Shown::new(common.json);
+    let mut report = None;
+    while let Some(message) = target.next(&mut messages)? {
+        let v1::BackupResponse { bytes_done, bytes_total, report: last } = message;
+        shown.progress(|| progress(bytes_done, bytes_total));
+        report = last;
+    }
+    drop(shown);
+    let report = report.ok_or("the copy ended without a report")?;
+    print(common, &report)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Puts a copy in the place of `--data`, which must not be there yet, or be empty.
 pub(super) fn restore(common: &Common, arguments: &RestoreArgs) -> Result<ExitCode, Failure> {
     let data_dir = setup(common, &[])?.data_dir;
-    let mut shown = Shown::new();
-    let restored =
-        backup::restore(&arguments.copy, &data_dir, &mut |progress| shown.progress(progress));
-    shown.end();
-    let report = restored.map_err(|error| chain(&error))?;
-    let mut out = std::io::stdout().lock();
-    printed(writeln!(out, "{}: {}", data_dir.display(), summary(&report)))?;
-    say("pressmark: `pressmark verify` checks it");
+    let mut shown = Shown::new(common.json);
+    let restored = backup::restore(&arguments.copy, &data_dir, &mut |done| {
+        shown.progress(|| progress(done.bytes_done, done.bytes_total));
+    });
+    drop(shown);
+    let restored = restored.map_err(|error| chain(&error))?;
+    print(
+        common,
+        &v1::BackupReport {
+            folder: data_dir.display().to_string(),
+            through_sequence: restored.sequence,
+            bytes_shared: restored.bytes_shared,
+            bytes_copied: restored.bytes_copied,
+        },
+    )?;
+    common.remark("pressmark: `pressmark verify` checks it");
     Ok(ExitCode::SUCCESS)
 }
 
-fn summary(report: &BackupReport) -> String {
-    format!(
-        "all changes up to {}; {} shared, {} copied",
-        report.sequence,
-        mebibytes(report.bytes_shared),
-        mebibytes(report.bytes_copied)
-    )
+/// Another process may be in another folder.
+fn absolute(folder: &Path) -> Result<String, Failure> {
+    let path =
+        std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    match path.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(format!("{}: its name is not UTF-8, as gRPC wants it", path.display()).into()),
+    }
+}
+
+fn print(common: &Common, report: &v1::BackupReport) -> Result<(), Failure> {
+    let v1::BackupReport { folder, through_sequence, bytes_shared, bytes_copied } = report;
+    let (through_sequence, bytes_shared, bytes_copied) =
+        (*through_sequence, *bytes_shared, *bytes_copied);
+    let mut out = Out::new();
+    if common.json {
+        out.json(&Report { folder, through_sequence, bytes_shared, bytes_copied })?;
+    } else {
+        out.line(&format!(
+            "{folder}: all changes up to {through_sequence}; {} shared, {} copied",
+            mebibytes(bytes_shared),
+            mebibytes(bytes_copied)
+        ))?;
+    }
+    out.end()
+}
+
+fn progress(bytes_done: u64, bytes_total: u64) -> String {
+    format!("{} of {}", mebibytes(bytes_done), mebibytes(bytes_total))
 }
 
 fn mebibytes(bytes: u64) -> String {
     let tenths = bytes.saturating_mul(10) / (1024 * 1024);
     format!("{}.{} MiB", tenths / 10, tenths % 10)
-}
-
-fn on_server(url: &str, folder: &Path, previous: Option<&Path>) -> Result<BackupReport, String> {
-    let path = |path: &Path| match path.to_str() {
-        Some(text) => Ok(text.to_owned()),
-        None => Err(format!("{}: its name is not UTF-8, as gRPC wants it", path.display())),
-    };
-    let previous = previous
-        .map(|previous| std::path::absolute(previous).map_err(|error| error.to_string()))
-        .transpose()?;
-    let request = v1::BackupRequest {
-        folder: path(folder)?,
-        previous: previous.as_deref().map(path).transpose()?.unwrap_or_default(),
-    };
-    let runtime = runtime()?;
-    runtime.block_on(async {
-        let mut client = OperationsServiceClient::connect(url.to_owned())
-            .await
-            .map_err(|error| format!("{url}: {}", chain(&error)))?;
-        let failed = |status: tonic::Status| format!("{url}: {}", status.message());
-        let mut stream = client.backup(request).await.map_err(failed)?.into_inner();
-        let mut shown = Shown::new();
-        let mut report = None;
-        while let Some(response) = stream.message().await.map_err(failed)? {
-            let BackupResponse { bytes_done, bytes_total, report: last } = response;
-            shown.progress(Progress { bytes_done, bytes_total });
-            report = last;
-        }
-        shown.end();
-        let report = report.ok_or_else(|| format!("{url}: the server ended without a report"))?;
-        Ok(BackupReport {
-            sequence: report.through_sequence,
-            bytes_shared: report.bytes_shared,
-            bytes_copied: report.bytes_copied,
-        })
-    })
-}
-
-/// Progress on stderr: one line that changes on a terminal, a line now and then elsewhere.
-struct Shown {
-    terminal: bool,
-    last_line: Instant,
-}
-
-impl Shown {
-    fn new() -> Self {
-        Self { terminal: std::io::stderr().is_terminal(), last_line: Instant::now() }
-    }
-
-    fn progress(&mut self, progress: Progress) {
-        let Progress { bytes_done, bytes_total } = progress;
-        let line = format!("{} of {}", mebibytes(bytes_done), mebibytes(bytes_total));
-        if self.terminal {
-            let _ = write!(std::io::stderr().lock(), "\r{line}");
-        } else if self.last_line.elapsed() >= LINE_INTERVAL {
-            self.last_line = Instant::now();
-            say(&line);
-        }
-    }
-
-    fn end(&self) {
-        if self.terminal {
-            say("");
-        }
-    }
 }

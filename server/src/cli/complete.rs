@@ -1,16 +1,16 @@
 //! `pressmark complete`: what a host's picker would offer, from the shell.
 
-use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use pressmark_index::access::Access;
-use pressmark_index::completion::{Completion, CompletionRequest, VALUES_MAX};
 use pressmark_index::engine::Engine;
+use pressmark_proto::v1;
+use serde::Serialize;
 
-use super::open::open_existing;
-use super::{Common, Failure, chain, printed, say};
+use super::Common;
+use super::output::{Failure, Out, say};
+use super::target::Target;
 
 const INDEX_POLL: Duration = Duration::from_millis(50);
 
@@ -27,42 +27,65 @@ pub(super) struct CompleteArgs {
     context: Vec<(String, String)>,
 }
 
+/// Values, as `--json` shows them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Values<'a> {
+    values: &'a [String],
+    /// Absent: too many to count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<u64>,
+    has_more: bool,
+}
+
 /// Prints the best values, one a line and in order, and on stderr how many there are.
 pub(super) fn run(common: &Common, arguments: &CompleteArgs) -> Result<ExitCode, Failure> {
-    let (_, engine) = open_existing(common, "complete")?;
-    let chosen: Vec<(&str, &str)> =
-        arguments.context.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let access = Access::operator();
-    let request = CompletionRequest {
-        space: &arguments.space,
-        variable: &arguments.variable,
-        typed: &arguments.prefix,
-        context: &chosen,
-        access: &access,
-        count_max: VALUES_MAX,
+    let target = Target::look(common, "complete")?;
+    if let Some(engine) = target.engine() {
+        wait_for_index(engine, common);
+    }
+    let request = v1::CompleteVariableRequest {
+        space: arguments.space.clone(),
+        variable: arguments.variable.clone(),
+        typed: arguments.prefix.clone(),
+        context: pairs(&arguments.context),
     };
-    wait_for_index(&engine);
-    let completion = engine.complete(&request).map_err(|error| chain(&error))?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let completion = target.wait(target.reading().complete_variable(request))?;
+    let mut out = Out::new();
+    if common.json {
+        let v1::CompleteVariableResponse { values, total, has_more } = &completion;
+        out.json(&Values { values, total: *total, has_more: *has_more })?;
+        out.end()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     for value in &completion.values {
         // A line break in a value would make two values of it, and other controls may move the cursor.
-        printed(writeln!(out, "{}", value.replace(char::is_control, "\u{fffd}")))?;
+        out.line(&value.replace(char::is_control, "\u{fffd}"))?;
     }
-    printed(out.flush())?;
+    out.end()?;
     say(&count_line(&completion));
     Ok(ExitCode::SUCCESS)
 }
 
 /// An index that was deleted or damaged is made anew first: the shell can wait, and half an answer helps nobody.
-fn wait_for_index(engine: &Engine) {
+fn wait_for_index(engine: &Engine, common: &Common) {
     if engine.spaces_without_completion() == 0 {
         return;
     }
-    say("the completion index is being made anew");
+    common.remark("the completion index is being made anew");
     let has_failed = || engine.stats().is_ok_and(|stats| stats.completion.failure.is_some());
     while engine.spaces_without_completion() > 0 && !has_failed() {
         std::thread::sleep(INDEX_POLL);
     }
+}
+
+/// Variables with their values, as the services take them.
+pub(super) fn pairs(chosen: &[(String, String)]) -> Vec<v1::TextPair> {
+    let pair = |(name, value): &(String, String)| v1::TextPair {
+        name: name.clone(),
+        value: value.clone(),
+    };
+    chosen.iter().map(pair).collect()
 }
 
 pub(super) fn parse_chosen(text: &str) -> Result<(String, String), String> {
@@ -72,7 +95,7 @@ pub(super) fn parse_chosen(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn count_line(completion: &Completion) -> String {
+fn count_line(completion: &v1::CompleteVariableResponse) -> String {
     let shown = completion.values.len();
     match completion.total {
         Some(total) => format!("{shown} of {}", grouped(total)),
@@ -106,7 +129,8 @@ mod tests {
             (Some(10_000_000), true, "1 of 10,000,000"),
             (None, true, "1 of too many to count"),
         ] {
-            let completion = Completion { values: vec!["x".to_owned()], total, has_more };
+            let values = vec!["x".to_owned()];
+            let completion = v1::CompleteVariableResponse { values, total, has_more };
             assert_eq!(count_line(&completion), line);
         }
     }

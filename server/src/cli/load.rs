@@ -3,16 +3,23 @@
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
+use pressmark_index::uri_template::UriTemplate;
+use pressmark_proto::v1;
+use serde::Serialize;
 
-use super::open::{open, setup, wait_for_full_text};
-use super::{Common, EXIT_PARTLY, EXIT_REFUSED, chain, say};
+use super::open::{configuration, wait_for_full_text};
+use super::output::{Failure, Out, chain, say};
+use super::target::Target;
+use super::{Common, EXIT_PARTLY, EXIT_REFUSED};
+use crate::admin::feed::Feed;
 use crate::loading::format::{Quoting, RecordFormat};
 use crate::loading::input::is_stdin;
-use crate::loading::pipeline::{LoadCounts, LoadPlan, load};
+use crate::loading::pipeline::{LoadCounts, LoadPlan, LoadSpace, load};
 use crate::loading::progress::{Progress, rate};
-use crate::loading::refusals::Refusals;
+use crate::loading::refusals::{Form, Refusals};
 
 /// The rate of fewer records says nothing.
 const RATE_RECORDS_MIN: u64 = 10_000;
@@ -41,47 +48,97 @@ pub(super) struct LoadArgs {
     errors: Option<PathBuf>,
 }
 
-pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, String> {
+/// What became of a load, as `--json` shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Loaded {
+    created: u64,
+    updated: u64,
+    unchanged: u64,
+    refused: u64,
+    failed_files: u64,
+    seconds: f64,
+}
+
+pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Failure> {
     if arguments.format.is_none() && arguments.files.iter().any(|file| is_stdin(file)) {
         return Err("`-` has no name that tells its format: say --format ndjson, csv or tsv".into());
     }
-    let setup = setup(common, &[])?;
-    let engine = open(&setup, "load")?;
-    let spaces = engine.spaces();
-    let Some(space) = spaces.by_name(&arguments.space) else {
-        return Err(format!(
-            "there is no space `{}`: declare it in the configuration as [[space]], or add it with `pressmark space add`",
-            arguments.space
-        ));
-    };
-    let configured =
-        setup.config.spaces.iter().find(|known| known.settings.name == arguments.space);
-    let plan = LoadPlan {
-        files: arguments.files.clone(),
-        format: arguments.format,
-        quoting: arguments.quoting,
-        delimiter: arguments.delimiter,
-        columns: configured.map(|space| space.columns.clone()).unwrap_or_default(),
-    };
+    let target = Target::make(common, "load")?;
+    let space = space(&target, &arguments.space)?;
+    let plan = plan(common, arguments)?;
     let errors = arguments
         .errors
         .as_ref()
         .map(|path| File::create(path).map_err(|error| format!("{}: {error}", path.display())))
         .transpose()?;
-    engine.tune_for_bulk_load();
-    let progress = Progress::new(&plan.files);
-    let refusals = Refusals::new(&progress, arguments.errors_max, errors);
-    let (counts, loaded) = load(&engine, space, &plan, &progress, &refusals);
+    let progress =
+        if common.json { Progress::quiet(&plan.files) } else { Progress::new(&plan.files) };
+    let form = if common.json { Form::Json } else { Form::Text };
+    let refusals = Refusals::new(&progress, form, arguments.errors_max, errors);
+    let (counts, loaded) = match target.engine() {
+        Some(engine) => {
+            engine.tune_for_bulk_load();
+            load(engine, &space, &plan, &progress, &refusals)
+        }
+        None => {
+            let feed = Feed::new(target.connection(), target.runtime().clone());
+            load(&feed, &space, &plan, &progress, &refusals)
+        }
+    };
     let written = refusals.finish();
     let elapsed = progress.finish();
-    say(&summary(&counts));
-    if done(&counts) >= RATE_RECORDS_MIN {
-        say(&format!("{} in {:.1} s", rate(done(&counts), elapsed), elapsed.as_secs_f64()));
+    print(common, &counts, elapsed)?;
+    loaded.map_err(|fault| chain(&*fault))?;
+    if let Some(engine) = target.engine() {
+        wait_for_full_text(engine, common);
     }
-    loaded.map_err(|error| chain(&error))?;
-    wait_for_full_text(&engine);
     written.map_err(|error| format!("--errors: {error}"))?;
     Ok(exit_code(&counts))
+}
+
+fn space(target: &Target, name: &str) -> Result<LoadSpace, Failure> {
+    let request = v1::GetSpaceRequest { name: name.to_owned() };
+    let space = match target.wait(target.spaces().get_space(request)) {
+        Ok(response) => response.space.unwrap_or_default(),
+        Err(Failure::Refused(mut refusal)) if refusal.code == "NOT_FOUND" => {
+            refusal.message = format!(
+                "there is no space `{name}`: declare it in the configuration as [[space]], or add it with `pressmark space add`"
+            );
+            return Err(Failure::Refused(refusal));
+        }
+        Err(failure) => return Err(failure),
+    };
+    let matcher = UriTemplate::parse(&space.uri_template).and_then(|template| template.matcher());
+    let matcher = matcher.map_err(|error| format!("space `{name}`: {error}"))?;
+    Ok(LoadSpace { name: space.name, matcher })
+}
+
+fn plan(common: &Common, arguments: &LoadArgs) -> Result<LoadPlan, Failure> {
+    let config = configuration(common)?;
+    let configured = config.spaces.iter().find(|known| known.settings.name == arguments.space);
+    Ok(LoadPlan {
+        files: arguments.files.clone(),
+        format: arguments.format,
+        quoting: arguments.quoting,
+        delimiter: arguments.delimiter,
+        columns: configured.map(|space| space.columns.clone()).unwrap_or_default(),
+    })
+}
+
+fn print(common: &Common, counts: &LoadCounts, elapsed: Duration) -> Result<(), Failure> {
+    if common.json {
+        let LoadCounts { created, updated, unchanged, refused, failed_files } = *counts;
+        let seconds = elapsed.as_secs_f64();
+        let mut out = Out::new();
+        out.json(&Loaded { created, updated, unchanged, refused, failed_files, seconds })?;
+        return out.end();
+    }
+    say(&summary(counts));
+    if done(counts) >= RATE_RECORDS_MIN {
+        say(&format!("{} in {:.1} s", rate(done(counts), elapsed), elapsed.as_secs_f64()));
+    }
+    Ok(())
 }
 
 /// Records that are in the store now.

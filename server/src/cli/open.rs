@@ -13,7 +13,9 @@ use pressmark_index::space::SpaceSettings;
 use pressmark_index::uri_template::UriTemplate;
 use pressmark_index::writer;
 
-use super::{Common, chain, say};
+use super::Common;
+use super::output::chain;
+use crate::admin::place;
 use crate::config::{
     Config, DataDirEnvironment, DataDirSeed, Durability, FullTextConfig, default_data_dir,
 };
@@ -57,19 +59,33 @@ struct Away {
     fault: String,
 }
 
-/// Reads the configuration and finds the data directory; opens nothing.
-pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String> {
+/// Reads the configuration alone: what a command needs of it that asks a server.
+pub(super) fn configuration(common: &Common) -> Result<Config, String> {
+    read_configuration(config_file(common, &[]))
+}
+
+/// The file that is named, or implied.
+fn config_file<'a>(common: &'a Common, paths: &[PathBuf]) -> Option<&'a Path> {
     let implied = Path::new(CONFIG_FILE);
-    let file = match &common.config {
+    match &common.config {
         Some(file) => Some(file.as_path()),
         None => {
             Some(implied).filter(|file| paths.is_empty() && common.data.is_none() && file.is_file())
         }
-    };
-    let config = match file {
-        None => Config::default(),
-        Some(file) => Config::load(file, &check_template).map_err(|error| chain(&error))?,
-    };
+    }
+}
+
+fn read_configuration(file: Option<&Path>) -> Result<Config, String> {
+    match file {
+        None => Ok(Config::default()),
+        Some(file) => Config::load(file, &check_template).map_err(|error| chain(&error)),
+    }
+}
+
+/// Reads the configuration and finds the data directory; opens nothing.
+pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String> {
+    let file = config_file(common, paths);
+    let config = read_configuration(file)?;
     let folders = sources::folder_spaces(paths).map_err(|error| chain(&error))?;
     let away = paths.iter().zip(&folders).filter_map(|(path, (_, source))| away(path, source));
     let away: Vec<_> = away.collect();
@@ -175,7 +191,7 @@ impl Setup {
 }
 
 /// Opens the store, or makes it, and brings the configured spaces into it.
-pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, String> {
+pub(super) fn open(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
     let engine = open_or_make(setup, command)?;
     put_spaces(setup, &engine)?;
     Ok(engine)
@@ -225,14 +241,17 @@ fn open_or_make(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> 
     open_as_it_is(setup, command, full_text(&setup.config))
 }
 
-fn put_spaces(setup: &Setup, engine: &Engine) -> Result<(), String> {
+/// Brings the configured spaces into the store; returns how many were not as they should be.
+pub(super) fn put_spaces(setup: &Setup, engine: &Engine) -> Result<usize, String> {
+    let mut changed = 0;
     for settings in &setup.spaces {
         let known = engine.spaces();
         if known.by_name(&settings.name).is_none_or(|space| space.settings != *settings) {
             engine.put_space(settings.clone()).map_err(|error| chain(&error))?;
+            changed += 1;
         }
     }
-    Ok(())
+    Ok(changed)
 }
 
 /// Makes a folder for nobody but its owner, whatever the umask says: the store holds what the folders' own modes may
@@ -265,10 +284,12 @@ fn open_as_it_is(
         change_log_retention: storage.change_log_retention,
         owner: format!("`pressmark {command}` (pid {})", std::process::id()),
     };
-    Engine::open(&setup.data_dir, &options).map(Arc::new).map_err(|error| match error.kind() {
+    let engine = Engine::open(&setup.data_dir, &options).map_err(|error| match error.kind() {
         ErrorKind::Locked => NotOpened::Owned(chain(&error)),
         _ => NotOpened::Refused(chain(&error)),
-    })
+    })?;
+    place::forget(&setup.data_dir);
+    Ok(Arc::new(engine))
 }
 
 /// How full text is kept; `None` where it is off.
@@ -286,29 +307,20 @@ fn full_text(config: &Config) -> Option<FullTextOptions> {
 
 /// Opens a store that must be there already, and leaves its spaces as they are: to look at a store is not to change it.
 /// Its full-text index is left alone.
-pub(super) fn open_existing(
-    common: &Common,
-    command: &str,
-) -> Result<(Setup, Arc<Engine>), String> {
-    let setup = setup_existing(common)?;
-    let engine = open_as_it_is(&setup, command, None)?;
-    Ok((setup, engine))
+pub(super) fn open_existing(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
+    check_existing(setup)?;
+    open_as_it_is(setup, command, None)
 }
 
 /// The same with its full-text index, which is brought up to date.
-pub(super) fn open_to_search(
-    common: &Common,
-    command: &str,
-) -> Result<(Setup, Arc<Engine>), String> {
-    let setup = setup_existing(common)?;
-    let engine = open_as_it_is(&setup, command, full_text(&setup.config))?;
-    Ok((setup, engine))
+pub(super) fn open_to_search(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
+    check_existing(setup)?;
+    open_as_it_is(setup, command, full_text(&setup.config))
 }
 
-fn setup_existing(common: &Common) -> Result<Setup, String> {
-    let setup = setup(common, &[])?;
+fn check_existing(setup: &Setup) -> Result<(), String> {
     if setup.data_dir.join("store").is_dir() {
-        Ok(setup)
+        Ok(())
     } else {
         Err(format!("{}: there is no store", setup.data_dir.display()))
     }
@@ -316,20 +328,20 @@ fn setup_existing(common: &Common) -> Result<Setup, String> {
 
 /// Waits until all changes can be found; the shell can wait, and half an answer helps nobody. Says so when it takes longer
 /// than a moment.
-pub(super) fn wait_for_full_text(engine: &Engine) {
+pub(super) fn wait_for_full_text(engine: &Engine, common: &Common) {
     let begun = Instant::now();
     let mut told = false;
     while let Some(progress) = engine.full_text_progress() {
         let is_behind = progress.rebuilding.is_some() || progress.indexed_through < progress.newest;
         if let Some(failure) = progress.failure {
-            say(&format!("the full-text index stands still: {failure}"));
+            common.remark(&format!("the full-text index stands still: {failure}"));
             return;
         }
         if !is_behind {
             return;
         }
         if !told && begun.elapsed() > MOMENT {
-            say("the full-text index is being brought up to date");
+            common.remark("the full-text index is being brought up to date");
             told = true;
         }
         std::thread::sleep(INDEX_POLL);

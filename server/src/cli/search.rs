@@ -1,26 +1,22 @@
 //! `pressmark search`: what the model's tool finds, from the shell.
 
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use pressmark_index::access::Access;
-use pressmark_index::full_text::{
-    SearchHit, SearchNote, SearchPage, SearchRequest, SearchSort, Snippet,
-};
+use pressmark_index::full_text::Snippet;
+use pressmark_proto::v1;
 use serde::Serialize;
 
-use super::complete::{grouped, parse_chosen};
-use super::open::{open_to_search, wait_for_full_text};
-use super::{Common, Failure, chain, printed, say};
+use super::Common;
+use super::complete::{grouped, pairs, parse_chosen};
+use super::inspect::time_text;
+use super::output::{Failure, Out, printable, say};
+use super::target::Target;
 use crate::highlight::highlighted;
 
 /// Bytes of a snippet: two lines of a terminal.
-const SNIPPET_BYTES: usize = 200;
-
-/// The shell can wait longer than a model.
-const TIME_MAX: Duration = Duration::from_secs(30);
+const SNIPPET_BYTES: u32 = 200;
 
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
@@ -37,17 +33,14 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "TYPE")]
     mime_type: Option<String>,
     /// How many results
-    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=50))]
-    limit: u64,
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
+    limit: u32,
     /// Order of the results
     #[arg(long, value_enum, default_value_t = Sort::Relevance)]
     sort: Sort,
     /// The page that begins here, as the page before says
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-    /// Print one JSON object a result
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -70,42 +63,38 @@ const COLOURS: Paint =
 
 /// Prints the results in order, and on stderr how many there are and what else is to be known.
 pub(super) fn run(common: &Common, arguments: &SearchArgs) -> Result<ExitCode, Failure> {
-    let (setup, engine) = open_to_search(common, "search")?;
-    if !setup.config.full_text.enabled {
-        return Err("full text is off: `enabled` under [full_text] in the configuration"
-            .to_owned()
-            .into());
-    }
-    wait_for_full_text(&engine);
-    let access = Access::operator();
-    let request = SearchRequest {
-        query: &arguments.query,
-        space: arguments.space.as_deref(),
-        variables: &arguments.variable,
-        mime_type: arguments.mime_type.as_deref(),
-        modified: None,
-        sort: match arguments.sort {
-            Sort::Relevance => SearchSort::Relevance,
-            Sort::Recent => SearchSort::Recent,
-        },
-        limit: usize::try_from(arguments.limit).unwrap_or(usize::MAX),
-        cursor: arguments.cursor.as_deref(),
-        snippet_bytes: SNIPPET_BYTES,
-        after_sequence: None,
-        time_max: TIME_MAX,
-        access: &access,
+    let target = Target::look_with_full_text(common, "search")?;
+    let stats = target.wait(target.operations().get_stats(v1::GetStatsRequest {}))?;
+    let order = match arguments.sort {
+        Sort::Relevance => v1::SearchOrder::Relevance,
+        Sort::Recent => v1::SearchOrder::Recent,
     };
-    let page = engine.search(&request).map_err(|error| chain(&error))?;
-    let stdout = std::io::stdout();
-    let plain =
-        !stdout.is_terminal() || std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
-    let paint = if plain { PLAIN } else { COLOURS };
-    let mut out = BufWriter::new(stdout.lock());
-    for hit in &page.hits {
-        let lines = if arguments.json { json_line(hit) } else { shown(hit, &paint) };
-        printed(out.write_all(lines.as_bytes()))?;
+    let request = v1::SearchResourcesRequest {
+        query: arguments.query.clone(),
+        space: arguments.space.clone().unwrap_or_default(),
+        variables: pairs(&arguments.variable),
+        mime_type: arguments.mime_type.clone().unwrap_or_default(),
+        order: order.into(),
+        limit: arguments.limit,
+        cursor: arguments.cursor.clone().unwrap_or_default(),
+        snippet_bytes: SNIPPET_BYTES,
+        // The shell can wait, and what was loaded a moment ago is what is looked for.
+        after_sequence: Some(stats.newest_sequence),
+    };
+    let page = target.wait(target.reading().search_resources(request))?;
+    let mut out = Out::new();
+    if common.json {
+        out.json(&Document::of(&page))?;
+        out.end()?;
+        return Ok(ExitCode::SUCCESS);
     }
-    printed(out.flush())?;
+    let plain = !std::io::stdout().is_terminal()
+        || std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
+    let paint = if plain { PLAIN } else { COLOURS };
+    for hit in &page.hits {
+        out.bytes(shown(hit, &paint).as_bytes())?;
+    }
+    out.end()?;
     for line in epilogue(&page) {
         say(&line);
     }
@@ -113,11 +102,11 @@ pub(super) fn run(common: &Common, arguments: &SearchArgs) -> Result<ExitCode, F
 }
 
 /// Title, URI and snippet, and an empty line.
-fn shown(hit: &SearchHit, paint: &Paint) -> String {
+fn shown(hit: &v1::SearchHit, paint: &Paint) -> String {
     let Paint { title, mark, dim, end } = paint;
     let mut lines =
         format!("{title}{}{end}\n  {dim}{}{end}\n", printable(&hit.title), printable(&hit.uri));
-    let snippet = highlighted(&quiet(&hit.snippet), mark, end);
+    let snippet = highlighted(&quiet(&snippet(hit)), mark, end);
     if !snippet.is_empty() {
         lines.push_str(&format!("  {snippet}\n"));
     }
@@ -125,10 +114,10 @@ fn shown(hit: &SearchHit, paint: &Paint) -> String {
     lines
 }
 
-/// Control characters may move the cursor, or do worse.
-fn printable(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.replace(char::is_control, "\u{fffd}")
+fn snippet(hit: &v1::SearchHit) -> Snippet {
+    let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
+    let marks = hit.marks.iter().map(|mark| place(mark.start)..place(mark.end)).collect();
+    Snippet { text: hit.snippet.clone(), marks }
 }
 
 /// The snippet without control characters. Spaces take as many bytes as they did, so that the marks stay where they are.
@@ -144,10 +133,22 @@ fn quiet(snippet: &Snippet) -> Snippet {
     Snippet { text, marks: snippet.marks.clone() }
 }
 
-/// A result as one line of JSON; fields that the resource does not have are left out.
+/// A page of results, as `--json` shows it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct Document<'a> {
+    results: Vec<Found<'a>>,
+    total: u64,
+    total_is_exact: bool,
+    notes: &'a [String],
+    #[serde(skip_serializing_if = "str::is_empty")]
+    next_cursor: &'a str,
+}
+
+/// A result; fields that the resource does not have are left out.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found<'a> {
     uri: &'a str,
     title: &'a str,
     snippet: String,
@@ -159,43 +160,34 @@ struct Line<'a> {
     last_modified: Option<String>,
 }
 
-fn json_line(hit: &SearchHit) -> String {
-    let time = hit.last_modified.map(jiff::Timestamp::from_millisecond).and_then(Result::ok);
-    let line = Line {
-        uri: &hit.uri,
-        title: &hit.title,
-        snippet: highlighted(&hit.snippet, "**", "**"),
-        score: hit.score,
-        space: &hit.space,
-        mime_type: &hit.mime_type,
-        last_modified: time.map(|time| time.to_string()),
-    };
-    // Strings and numbers always encode.
-    serde_json::to_string(&line).unwrap_or_default() + "\n"
+impl<'a> Document<'a> {
+    fn of(page: &'a v1::SearchResourcesResponse) -> Self {
+        let found = |hit: &'a v1::SearchHit| Found {
+            uri: &hit.uri,
+            title: &hit.title,
+            snippet: highlighted(&snippet(hit), "**", "**"),
+            score: hit.score,
+            space: &hit.space,
+            mime_type: &hit.mime_type,
+            last_modified: hit.last_modified.as_ref().and_then(time_text),
+        };
+        Self {
+            results: page.hits.iter().map(found).collect(),
+            total: page.total,
+            total_is_exact: page.total_is_exact,
+            notes: &page.notes,
+            next_cursor: &page.next_cursor,
+        }
+    }
 }
 
 /// How many there are, what else is to be known, and how to go on.
-fn epilogue(page: &SearchPage) -> Vec<String> {
+fn epilogue(page: &v1::SearchResourcesResponse) -> Vec<String> {
     let at_least = if page.total_is_exact { "" } else { "at least " };
     let mut lines = vec![format!("{} of {at_least}{}", page.hits.len(), grouped(page.total))];
-    lines.extend(page.notes.iter().map(|note| match note {
-        SearchNote::TimeCut => "the search ended early: there may be better results".to_owned(),
-        SearchNote::QueryCut { .. } => {
-            "the end of the query was left out: it is too long".to_owned()
-        }
-        SearchNote::NoWords => "the query has no words: everything matches".to_owned(),
-        SearchNote::PrefixCut => "a prefix stands for too many words: write more of it".to_owned(),
-        SearchNote::FewerWords { wanted, words } => {
-            format!("with at least {wanted} of the {words} words")
-        }
-        SearchNote::TyposTolerated => "words with a typing error match as well".to_owned(),
-        SearchNote::IndexIncomplete { share } => {
-            format!("{:.0} % of the resources are indexed so far", (share * 100.0).floor())
-        }
-        SearchNote::StillBehind => "the newest changes are not indexed yet".to_owned(),
-    }));
-    if let Some(cursor) = &page.next_cursor {
-        lines.push(format!("more: --cursor {cursor}"));
+    lines.extend(page.notes.iter().cloned());
+    if !page.next_cursor.is_empty() {
+        lines.push(format!("more: --cursor {}", page.next_cursor));
     }
     lines
 }
@@ -205,16 +197,14 @@ mod tests {
     use super::*;
 
     /// A hit of which the first bytes are marked.
-    fn hit(title: &str, text: &str, marked: usize) -> SearchHit {
-        let mark = std::iter::once(0..marked).filter(|mark| !mark.is_empty());
-        SearchHit {
+    fn hit(title: &str, text: &str, marked: u32) -> v1::SearchHit {
+        let mark = v1::ByteRange { start: 0, end: marked };
+        v1::SearchHit {
             uri: "x://y".to_owned(),
             title: title.to_owned(),
-            snippet: Snippet { text: text.to_owned(), marks: mark.collect() },
-            score: 1.5,
-            mime_type: "text/plain".to_owned(),
-            space: "s".to_owned(),
-            last_modified: None,
+            snippet: text.to_owned(),
+            marks: Some(mark).filter(|mark| mark.end > 0).into_iter().collect(),
+            ..v1::SearchHit::default()
         }
     }
 
@@ -234,22 +224,25 @@ mod tests {
     }
 
     #[test]
-    fn json_is_one_object_a_line() {
-        let line = json_line(&hit("T", "find \"me\"", 4));
-        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(
-            (&value["snippet"], line.lines().count()),
-            (&serde_json::Value::from("**find** \"me\""), 1)
-        );
+    fn json_has_what_is_to_be_known() {
+        let page = v1::SearchResourcesResponse {
+            hits: vec![hit("T", "find \"me\"", 4)],
+            total: 3,
+            next_cursor: "abc".to_owned(),
+            ..v1::SearchResourcesResponse::default()
+        };
+        let document = serde_json::to_value(Document::of(&page)).unwrap();
+        assert_eq!(document["results"][0]["snippet"], "**find** \"me\"");
+        assert_eq!((&document["total"], &document["nextCursor"]), (&3.into(), &"abc".into()));
     }
 
     #[test]
     fn what_else_is_to_be_known_is_said() {
-        let page = SearchPage {
+        let page = v1::SearchResourcesResponse {
             total: 1_234,
-            notes: vec![SearchNote::TyposTolerated],
-            next_cursor: Some("abc".to_owned()),
-            ..SearchPage::default()
+            notes: vec!["words with a typing error match as well".to_owned()],
+            next_cursor: "abc".to_owned(),
+            ..v1::SearchResourcesResponse::default()
         };
         assert_eq!(
             epilogue(&page),

@@ -14,7 +14,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::open::{Setup, open_to_serve, setup};
-use super::{Common, chain, descriptors, say, try_lines};
+use super::output::{chain, say};
+use super::reload::{Reload, on_hangup};
+use super::{Common, descriptors, try_lines};
+use crate::admin::place::Place;
+use crate::admin::{Callers, Token};
 use crate::app::App;
 use crate::config::{self, AdminListen};
 use crate::sharing::{Hello, Socket};
@@ -34,6 +38,13 @@ pub(super) fn http(
     let address = listen.unwrap_or(server.listen);
     config::check_listen(address, server.unsafe_listen_without_auth)
         .map_err(|reason| format!("--listen: {reason}"))?;
+    let admin_listen = admin_listen.unwrap_or(server.admin_listen);
+    config::check_admin_listen(admin_listen, server.admin_token_file.is_some())
+        .map_err(|reason| format!("--admin-listen: {reason}"))?;
+    let callers = match &server.admin_token_file {
+        Some(file) => Callers::With(Token::read(file)?),
+        None => Callers::Anyone,
+    };
     descriptors::raise(server.connections_max);
     let runtime = runtime()?;
     runtime.block_on(async {
@@ -41,20 +52,27 @@ pub(super) fn http(
         let listener =
             TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
         let bound = listener.local_addr().map_err(|error| error.to_string())?;
-        let admin = bind_admin(admin_listen.unwrap_or(server.admin_listen)).await?;
+        let admin = bind_admin(admin_listen).await?;
         let engine = open_to_serve(&setup, "serve")?;
         let config = &setup.config;
         let app = App::new(Arc::clone(&engine), config.server.clone(), &config.full_text);
         app.declare_prompts(config.prompts.iter().cloned());
         end_on_signals(&app.shutdown)?;
+        let reload = Reload {
+            common: common.clone(),
+            paths: paths.to_vec(),
+            setup: setup.clone(),
+            engine: Arc::clone(&engine),
+        };
+        on_hangup(reload, &app.shutdown)?;
         share(&setup, &app);
         say(&format!("pressmark: data in {}", setup.data_dir.display()));
         say(&format!("pressmark: serving MCP at http://{bound}/mcp"));
-        if let Some(admin) = admin {
-            let bound = admin.local_addr().map_err(|error| error.to_string())?;
-            say(&format!("pressmark: admin plane at http://{bound}"));
-            app.serve_admin(admin);
-        }
+        // Taken away before the store is given up.
+        let _place = match admin {
+            Some(admin) => serve_plane(&setup, &app, admin, callers)?,
+            None => None,
+        };
         let indexing = index_in_background(&setup, &engine, &app, Some(bound));
         app.serve_http(listener).await;
         finish(&app, indexing).await
@@ -78,6 +96,23 @@ async fn bind_admin(listen: AdminListen) -> Result<Option<TcpListener>, String> 
             Ok(None)
         }
     }
+}
+
+/// Serves the admin plane, and names its address in the data directory for commands that look for it there.
+fn serve_plane(
+    setup: &Setup,
+    app: &App,
+    listener: TcpListener,
+    callers: Callers,
+) -> Result<Option<Place>, String> {
+    let bound = listener.local_addr().map_err(|error| error.to_string())?;
+    app.serve_admin(listener, callers);
+    let place = Place::publish(&setup.data_dir, bound);
+    if let Err(error) = &place {
+        tracing::warn!("commands cannot find the admin plane by the data directory: {error}");
+    }
+    say(&format!("pressmark: admin plane at http://{bound}"));
+    Ok(place.ok())
 }
 
 pub(super) fn runtime() -> Result<Runtime, String> {

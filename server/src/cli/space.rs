@@ -1,13 +1,14 @@
 //! `pressmark space add|list|remove`.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use pressmark_index::space::{AliasClash, CacheScope, ListMode, SpaceSettings};
+use pressmark_proto::v1;
+use serde::Serialize;
 
-use super::open::{open, open_existing, setup};
-use super::{Common, Failure, SpaceCommand, chain, printed};
+use super::output::{Failure, Out, say};
+use super::target::Target;
+use super::{Common, SpaceCommand};
 
 #[derive(Debug, Args)]
 pub(super) struct AddArgs {
@@ -43,50 +44,129 @@ enum List {
     None,
 }
 
+/// A space, as `--json` shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    name: &'a str,
+    uri_template: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<&'a str>,
+    list: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_seconds: Option<i64>,
+    cache_scope: &'static str,
+    alias_clash: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_count: Option<u64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Removed<'a> {
+    name: &'a str,
+    resources_deleted: u64,
+}
+
 pub(super) fn run(common: &Common, command: &SpaceCommand) -> Result<ExitCode, Failure> {
     match command {
-        SpaceCommand::Add(arguments) => Ok(add(common, arguments)?),
+        SpaceCommand::Add(arguments) => add(common, arguments),
         SpaceCommand::List => list(common),
-        SpaceCommand::Remove { name } => Ok(remove(common, name)?),
+        SpaceCommand::Remove { name } => remove(common, name),
     }
 }
 
-fn add(common: &Common, arguments: &AddArgs) -> Result<ExitCode, String> {
-    let setup = setup(common, &[])?;
-    let engine = open(&setup, "space add")?;
-    let mut settings = SpaceSettings::new(&arguments.name, &arguments.uri_template);
-    settings.title.clone_from(&arguments.title);
-    settings.description.clone_from(&arguments.description);
-    settings.mime_type.clone_from(&arguments.mime_type);
-    settings.list = match arguments.list {
-        List::Auto => ListMode::Auto,
-        List::All => ListMode::All,
-        List::Pinned => ListMode::Pinned,
-        List::None => ListMode::None,
+fn add(common: &Common, arguments: &AddArgs) -> Result<ExitCode, Failure> {
+    let target = Target::make(common, "space add")?;
+    let list = match arguments.list {
+        List::Auto => v1::ListMode::Unspecified,
+        List::All => v1::ListMode::All,
+        List::Pinned => v1::ListMode::Pinned,
+        List::None => v1::ListMode::None,
+    };
+    let mut space = v1::Space {
+        name: arguments.name.clone(),
+        uri_template: arguments.uri_template.clone(),
+        title: arguments.title.clone(),
+        description: arguments.description.clone(),
+        mime_type: arguments.mime_type.clone(),
+        list: list.into(),
+        ..v1::Space::default()
     };
     if arguments.private {
-        settings.cache_scope = CacheScope::Private;
+        space.cache_scope = v1::CacheScope::Private.into();
     }
     if arguments.warn_on_alias_clash {
-        settings.alias_clash = AliasClash::Warn;
+        space.alias_clash = v1::AliasClash::Warn.into();
     }
-    engine.put_space(settings).map_err(|error| chain(&error))?;
+    let request = v1::PutSpaceRequest { space: Some(space) };
+    let space = target.wait(target.spaces().put_space(request))?.space.unwrap_or_default();
+    if common.json {
+        let mut out = Out::new();
+        out.json(&Shown::of(&space, None))?;
+        out.end()?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 fn list(common: &Common) -> Result<ExitCode, Failure> {
-    let (_, engine) = open_existing(common, "space list")?;
-    let mut out = std::io::stdout().lock();
-    for space in &engine.spaces().spaces {
-        let (settings, count) = (&space.settings, space.resource_count());
-        printed(writeln!(out, "{}\t{}\t{count}", settings.name, settings.uri_template))?;
+    let target = Target::look(common, "space list")?;
+    let spaces = target.wait(target.spaces().list_spaces(v1::ListSpacesRequest {}))?.spaces;
+    let mut out = Out::new();
+    for v1::SpaceEntry { space, resource_count } in spaces {
+        let space = space.unwrap_or_default();
+        if common.json {
+            out.json(&Shown::of(&space, Some(resource_count)))?;
+        } else {
+            out.line(&format!("{}\t{}\t{resource_count}", space.name, space.uri_template))?;
+        }
+    }
+    out.end()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn remove(common: &Common, name: &str) -> Result<ExitCode, Failure> {
+    let target = Target::look(common, "space remove")?;
+    let request = v1::DeleteSpaceRequest { name: name.to_owned() };
+    let resources_deleted = target.wait(target.spaces().delete_space(request))?.resources_deleted;
+    if common.json {
+        let mut out = Out::new();
+        out.json(&Removed { name, resources_deleted })?;
+        out.end()?;
+    } else {
+        say(&format!("removed the space `{name}` with {resources_deleted} resources"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(common: &Common, name: &str) -> Result<ExitCode, String> {
-    let (_, engine) = open_existing(common, "space remove")?;
-    let removed = engine.remove_space(name).map_err(|error| chain(&error))?;
-    super::say(&format!("removed the space `{name}` with {removed} resources"));
-    Ok(ExitCode::SUCCESS)
+impl<'a> Shown<'a> {
+    fn of(space: &'a v1::Space, resource_count: Option<u64>) -> Self {
+        Self {
+            name: &space.name,
+            uri_template: &space.uri_template,
+            title: space.title.as_deref(),
+            description: space.description.as_deref(),
+            mime_type: space.mime_type.as_deref(),
+            list: match space.list() {
+                v1::ListMode::Unspecified => "auto",
+                v1::ListMode::All => "all",
+                v1::ListMode::Pinned => "pinned",
+                v1::ListMode::None => "none",
+            },
+            ttl_seconds: space.ttl.as_ref().map(|ttl| ttl.seconds),
+            cache_scope: match space.cache_scope() {
+                v1::CacheScope::Unspecified | v1::CacheScope::Public => "public",
+                v1::CacheScope::Private => "private",
+            },
+            alias_clash: match space.alias_clash() {
+                v1::AliasClash::Unspecified | v1::AliasClash::Refuse => "refuse",
+                v1::AliasClash::Warn => "warn",
+            },
+            resource_count,
+        }
+    }
 }

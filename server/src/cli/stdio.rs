@@ -13,9 +13,9 @@ use pressmark_index::engine::Engine;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
-    Common, chain, descriptors,
+    Common, descriptors,
     open::{NotOpened, Setup, open_to_serve, setup, setup_after},
-    say,
+    output::{chain, say},
     serve::{Indexing, end_on_signals, finish, hello, index_in_background, runtime, share},
 };
 use crate::{

@@ -7,7 +7,7 @@ use pressmark_index::contents_fragment::WireFields;
 use pressmark_index::engine::Engine;
 use pressmark_index::list::PageBounds;
 
-use super::say;
+use super::output::say;
 use crate::indexer::Summary;
 
 /// Prints the lines, with a document that is really there.

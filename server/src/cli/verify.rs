@@ -1,54 +1,63 @@
 //! `pressmark verify`.
 
-use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
-use pressmark_index::verify::VerifyReport;
+use pressmark_proto::v1;
+use serde::Serialize;
 
-use super::open::{open_to_search, wait_for_full_text};
-use super::{Common, EXIT_PARTLY, Failure, chain, printed, say};
+use super::output::{Failure, Out, Shown};
+use super::target::Target;
+use super::{Common, EXIT_PARTLY};
 
-/// How often a line tells how far it is where there is no terminal.
-const LINE_INTERVAL: Duration = Duration::from_secs(10);
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
+    clean: bool,
+    resources_checked: u64,
+    derived_keys_checked: u64,
+    fault_count: u64,
+    faults: &'a [String],
+}
 
 pub(super) fn run(common: &Common) -> Result<ExitCode, Failure> {
-    let (_, engine) = open_to_search(common, "verify")?;
-    // What was committed last is not there yet, which is no fault.
-    wait_for_full_text(&engine);
-    let terminal = std::io::stderr().is_terminal();
-    let total: u64 = engine.spaces().spaces.iter().map(|space| space.resource_count()).sum();
-    let mut last_line = Instant::now();
-    let report = engine
-        .verify(&mut |resources| {
-            if terminal {
-                let _ =
-                    write!(std::io::stderr().lock(), "\r{resources} of {total} resources checked");
-            } else if last_line.elapsed() >= LINE_INTERVAL {
-                last_line = Instant::now();
-                say(&format!("{resources} of {total} resources checked"));
-            }
-        })
-        .map_err(|error| chain(&error))?;
-    if terminal {
-        say("");
+    // What was committed last is in the full-text index then: that it is not there yet is no fault.
+    let target = Target::look_with_full_text(common, "verify")?;
+    let mut messages = target.wait(target.operations().verify(v1::VerifyRequest {}))?;
+    let mut shown = Shown::new(common.json);
+    let mut checked = None;
+    while let Some(message) = target.next(&mut messages)? {
+        let v1::VerifyResponse { resources_checked, resources_total, report } = message;
+        shown.progress(|| format!("{resources_checked} of {resources_total} resources checked"));
+        checked = report.map(|report| (resources_checked, report));
     }
-    let code = if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_PARTLY) };
-    match print(&report) {
+    drop(shown);
+    let (resources, report) = checked.ok_or("the check ended without a report")?;
+    let code = if report.clean { ExitCode::SUCCESS } else { ExitCode::from(EXIT_PARTLY) };
+    match print(common, resources, &report) {
         // Whoever reads the lines may have seen enough; whoever reads the code has not.
         Ok(()) | Err(Failure::OutputClosed) => Ok(code),
         Err(failure) => Err(failure),
     }
 }
 
-fn print(report: &VerifyReport) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    for finding in &report.findings {
-        printed(writeln!(out, "{finding}"))?;
+fn print(common: &Common, resources: u64, report: &v1::VerifyReport) -> Result<(), Failure> {
+    let v1::VerifyReport { clean, fault_count, faults, derived_keys_checked } = report;
+    let mut out = Out::new();
+    if common.json {
+        out.json(&Report {
+            clean: *clean,
+            resources_checked: resources,
+            derived_keys_checked: *derived_keys_checked,
+            fault_count: *fault_count,
+            faults,
+        })?;
+    } else {
+        for finding in faults {
+            out.line(finding)?;
+        }
+        out.line(&format!(
+            "{resources} resources and {derived_keys_checked} derived keys checked: {fault_count} faults"
+        ))?;
     }
-    printed(writeln!(
-        out,
-        "{} resources and {} derived keys checked: {} faults",
-        report.resources, report.derived_keys, report.fault_count
-    ))
+    out.end()
 }

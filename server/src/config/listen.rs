@@ -10,7 +10,7 @@ pub(super) const LISTEN_DEFAULT: SocketAddr =
 pub enum AdminListen {
     /// At [`AdminListen::DEFAULT_ADDRESS`], unless another server has it.
     Default,
-    /// At an address of loopback.
+    /// At this address.
     At(SocketAddr),
     /// Nowhere.
     Off,
@@ -21,7 +21,7 @@ impl AdminListen {
     pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7412);
 }
 
-/// An address of loopback with a port, `auto` or `off`.
+/// An address with a port, `auto` or `off`.
 ///
 /// # Errors
 ///
@@ -32,8 +32,7 @@ pub fn parse_admin_listen(text: &str) -> Result<AdminListen, String> {
         "off" => return Ok(AdminListen::Off),
         _ => {}
     }
-    let address = parse_address(text)?;
-    check_admin_listen(address).map(|()| AdminListen::At(address))
+    parse_address(text).map(AdminListen::At)
 }
 
 /// An address with a port. Names are not looked up: what they mean could change, `localhost` apart.
@@ -66,14 +65,19 @@ pub fn check_listen(address: SocketAddr, unsafe_listen_without_auth: bool) -> Re
     ))
 }
 
-/// Whether the admin plane may listen here.
+/// Whether the admin plane may listen there; for `--admin-listen` as well as for the file.
 ///
 /// # Errors
 ///
-/// The reason: the address is beyond loopback, where anyone could write.
-fn check_admin_listen(address: SocketAddr) -> Result<(), String> {
-    if address.ip().to_canonical().is_loopback() {
-        return Ok(());
+/// The reason: the address is beyond loopback, where anyone could write, and callers show no token.
+pub fn check_admin_listen(listen: AdminListen, has_token: bool) -> Result<(), String> {
+    match listen {
+        AdminListen::At(address) if !has_token && !address.ip().to_canonical().is_loopback() => {
+            Err(format!(
+                "{address} is beyond loopback, where anyone could change resources; use 127.0.0.1, or set \
+                 admin_token_file for a token that callers show"
+            ))
+        }
+        AdminListen::At(_) | AdminListen::Default | AdminListen::Off => Ok(()),
     }
-    Err(format!("{address} is beyond loopback, where anyone could change resources; use 127.0.0.1"))
 }

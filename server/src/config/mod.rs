@@ -30,7 +30,9 @@ use crate::sources::FolderSource;
 
 pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
 pub use error::ConfigError;
-pub use listen::{AdminListen, check_listen, parse_address, parse_admin_listen};
+pub use listen::{
+    AdminListen, check_admin_listen, check_listen, parse_address, parse_admin_listen,
+};
 pub(crate) use validate::column_target;
 
 /// More than a model makes, less than a loop that went wrong.
@@ -65,6 +67,8 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// Where the admin plane listens.
     pub admin_listen: AdminListen,
+    /// The file with the token that callers of the plane show.
+    pub admin_token_file: Option<PathBuf>,
     /// Host names, in lower case, that requests may name besides loopback ones.
     pub allowed_hosts: Vec<String>,
     /// Whether `listen` may be beyond loopback although callers are not authenticated.
@@ -224,6 +228,7 @@ impl Default for Config {
             server: ServerConfig {
                 listen: listen::LISTEN_DEFAULT,
                 admin_listen: AdminListen::Default,
+                admin_token_file: None,
                 allowed_hosts: Vec::new(),
                 unsafe_listen_without_auth: false,
                 body_bytes_max: 4 * quantity::MIB,

@@ -67,8 +67,11 @@ pub struct RawConfig {
 pub struct RawServer {
     /// Address and port of the MCP endpoint. Default: `"127.0.0.1:7411"`.
     pub listen: Option<Spanned<String>>,
-    /// Address and port of the admin plane, on loopback; `"off"`, or `"auto"`: 127.0.0.1:7412, unless that is taken. Default: `"auto"`.
+    /// Address and port of the admin plane, on loopback unless `admin_token_file` is set; `"off"`, or `"auto"`: 127.0.0.1:7412, unless that is taken. Default: `"auto"`.
     pub admin_listen: Option<Spanned<String>>,
+    /// File with a token that whoever calls the admin plane must show, as `authorization: Bearer TOKEN`; readable for its
+    /// owner only. Default: none.
+    pub admin_token_file: Option<Spanned<String>>,
     /// Names, each with or without a port, that `Host` and `Origin` may have; loopback names are always in.
     /// Default: `[]`.
     pub allowed_hosts: Option<Vec<Spanned<String>>>,

@@ -9,7 +9,7 @@ use pressmark_index::space::{AliasClash, CacheScope, ListMode, SpaceSettings};
 use toml::Spanned;
 
 use super::error::Fault;
-use super::listen::{check_listen, parse_address, parse_admin_listen};
+use super::listen::{check_admin_listen, check_listen, parse_address, parse_admin_listen};
 use super::prompts::prompts;
 use super::quantity::{MIB, parse_bytes, parse_duration};
 use super::raw::{
@@ -47,7 +47,7 @@ pub(super) fn convert(
     check_template: TemplateCheck<'_>,
 ) -> Result<Config, Fault> {
     let defaults = Config::default();
-    let server = server(raw.server, defaults.server)?;
+    let server = server(raw.server, defaults.server, folder)?;
     let storage = storage(raw.storage, defaults.storage, folder)?;
     let full_text = full_text(raw.full_text, defaults.full_text)?;
     let extract = extract(raw.extract, folder)?;
@@ -57,14 +57,19 @@ pub(super) fn convert(
     Ok(Config { server, storage, full_text, extract, spaces, prompts, sources })
 }
 
-fn server(raw: RawServer, mut server: ServerConfig) -> Result<ServerConfig, Fault> {
+fn server(raw: RawServer, mut server: ServerConfig, folder: &Path) -> Result<ServerConfig, Fault> {
     server.unsafe_listen_without_auth = raw.unsafe_listen_without_auth.unwrap_or(false);
     set("server.listen", raw.listen, &mut server.listen, |text| {
         let address = parse_address(&text)?;
         check_listen(address, server.unsafe_listen_without_auth).map(|()| address)
     })?;
+    let token = &mut server.admin_token_file;
+    set("server.admin_token_file", raw.admin_token_file, token, |text| {
+        non_empty(&text).map(|()| Some(folder.join(text)))
+    })?;
     set("server.admin_listen", raw.admin_listen, &mut server.admin_listen, |text| {
-        parse_admin_listen(&text)
+        let listen = parse_admin_listen(&text)?;
+        check_admin_listen(listen, server.admin_token_file.is_some()).map(|()| listen)
     })?;
     for host in raw.allowed_hosts.unwrap_or_default() {
         server.allowed_hosts.push(value("server.allowed_hosts", host, |text| host_name(&text))?);

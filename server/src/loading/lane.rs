@@ -3,10 +3,10 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use pressmark_index::catalog::Space;
 use pressmark_index::mutation::Mutation;
 use pressmark_index::resource::{Address, Resource};
 use pressmark_index::resource_uri;
+use pressmark_index::uri_template::TemplateMatcher;
 
 /// A batch goes out when it holds this many records ...
 const BATCH_RECORDS_MAX: usize = 2_000;
@@ -16,12 +16,13 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 const QUEUE_BATCHES_MAX: usize = 1;
 
 /// Records of one file for one lane, in the order of the file.
-pub(super) struct Batch {
+pub struct Batch {
     /// The file's place among the files of the load.
-    pub(super) file: usize,
+    pub file: usize,
     /// The line of each record.
-    pub(super) lines: Vec<u64>,
-    pub(super) mutations: Vec<Mutation>,
+    pub lines: Vec<u64>,
+    /// The records, as puts.
+    pub mutations: Vec<Mutation>,
     bytes: usize,
 }
 
@@ -37,7 +38,8 @@ pub(super) struct Lanes(Vec<SyncSender<Batch>>);
 ///
 /// Records of one URI go to one lane, which keeps their order: the last one in the file is the one that stays.
 pub(super) struct Router<'a> {
-    space: &'a Space,
+    /// Of the space's template.
+    matcher: &'a TemplateMatcher,
     lanes: Lanes,
     /// What is not full yet, for each lane.
     pending: Vec<Batch>,
@@ -60,9 +62,9 @@ impl Batch {
 // === impl Router ===
 
 impl<'a> Router<'a> {
-    pub(super) fn new(space: &'a Space, lanes: Lanes, file: usize) -> Self {
+    pub(super) fn new(matcher: &'a TemplateMatcher, lanes: Lanes, file: usize) -> Self {
         let pending = lanes.0.iter().map(|_| Batch::new(file)).collect();
-        Self { space, lanes, pending }
+        Self { matcher, lanes, pending }
     }
 
     /// Takes a record that was read from `bytes` bytes; waits while its lane has enough to do.
@@ -72,7 +74,7 @@ impl<'a> Router<'a> {
         bytes: usize,
         resource: Resource,
     ) -> Result<(), LaneClosed> {
-        let at = lane_of(self.space, &resource.address, self.pending.len());
+        let at = lane_of(self.matcher, &resource.address, self.pending.len());
         let (Some(batch), Some(lane)) = (self.pending.get_mut(at), self.lanes.0.get(at)) else {
             return Err(LaneClosed);
         };
@@ -98,14 +100,12 @@ impl<'a> Router<'a> {
 }
 
 /// By the URI as it will be stored, however the record spells it. One that will be refused may go anywhere.
-fn lane_of(space: &Space, address: &Address, lane_count: usize) -> usize {
+fn lane_of(matcher: &TemplateMatcher, address: &Address, lane_count: usize) -> usize {
     let expanded = match address {
         Address::Uri(uri) => Some(resource_uri::normalise_strict(uri)),
-        Address::Variables(bindings) => space
-            .matcher
-            .expand_canonical(bindings)
-            .ok()
-            .map(|uri| resource_uri::normalise_strict(&uri)),
+        Address::Variables(bindings) => {
+            matcher.expand_canonical(bindings).ok().map(|uri| resource_uri::normalise_strict(&uri))
+        }
     };
     let Some(Ok(uri)) = expanded else {
         return 0;

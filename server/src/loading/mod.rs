@@ -20,6 +20,9 @@ mod columns;
 mod delimited;
 
 mod lane;
+pub use lane::Batch;
+
+pub mod destination;
 pub mod pipeline;
 pub mod progress;
 pub mod refusals;

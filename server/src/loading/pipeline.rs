@@ -7,13 +7,11 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 
 use parking_lot::Mutex;
-use pressmark_index::catalog::Space;
-use pressmark_index::engine::Engine;
-use pressmark_index::error::{Error, ErrorKind};
-use pressmark_index::mutation::{Applied, Outcome};
+use pressmark_index::uri_template::TemplateMatcher;
 
 use super::columns::Columns;
 use super::delimited::{FIELD_COUNT_MAX, Row, RowRead, RowReader};
+use super::destination::{Destination, Fault, Tally};
 use super::fields::{RecordError, utf8};
 use super::format::{Dialect, Quoting, RecordFormat};
 use super::input::{self, Input};
@@ -44,6 +42,15 @@ pub struct LoadPlan {
     pub columns: Vec<ColumnMapping>,
 }
 
+/// The space that is loaded.
+#[derive(Debug)]
+pub struct LoadSpace {
+    /// Its name.
+    pub name: String,
+    /// Of its template.
+    pub matcher: TemplateMatcher,
+}
+
 /// What became of the records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoadCounts {
@@ -61,15 +68,15 @@ pub struct LoadCounts {
 
 /// What the threads of a load share.
 struct Load<'a> {
-    engine: &'a Engine,
-    space: &'a Space,
+    destination: &'a dyn Destination,
+    space: &'a LoadSpace,
     plan: &'a LoadPlan,
     progress: &'a Progress,
     refusals: &'a Refusals<'a>,
     next_file: AtomicUsize,
     counts: Mutex<LoadCounts>,
     /// Why the store takes no more.
-    fault: Mutex<Option<Error>>,
+    fault: Mutex<Option<Fault>>,
 }
 
 /// Why reading a file ended before its end.
@@ -78,22 +85,22 @@ enum Interrupted {
     File(String),
 }
 
-/// Loads files into a space of the engine. Files are read side by side: of two records with one URI in different files
-/// either may be the later one. Returns when everything is durable at the engine's level.
+/// Loads files into a space. Files are read side by side: of two records with one URI in different files
+/// either may be the later one. Returns when everything is durable at the store's level.
 ///
 /// # Errors
 /// The store takes no more writes; what was loaded until then is counted and stays.
 pub fn load(
-    engine: &Engine,
-    space: &Space,
+    destination: &dyn Destination,
+    space: &LoadSpace,
     plan: &LoadPlan,
     progress: &Progress,
     refusals: &Refusals<'_>,
-) -> (LoadCounts, Result<(), Error>) {
+) -> (LoadCounts, Result<(), Fault>) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let (lanes, receivers) = lanes((cores + 1).min(LANES_MAX));
     let load = Load {
-        engine,
+        destination,
         space,
         plan,
         progress,
@@ -117,7 +124,7 @@ pub fn load(
         Ok(())
     });
     let started = started.map_err(|error: io::Error| {
-        Error::new(ErrorKind::Io, "load", "a thread could not be started").with_source(error)
+        Fault::from(format!("load: a thread could not be started: {error}"))
     });
     let loaded = load.fault.into_inner().map_or(started, Err);
     (load.counts.into_inner(), loaded)
@@ -153,7 +160,7 @@ impl Load<'_> {
             ));
         };
         let input = input::open(path, self.progress.bytes_read())?;
-        let mut router = Router::new(self.space, lanes.clone(), at);
+        let mut router = Router::new(&self.space.matcher, lanes.clone(), at);
         let read = match format {
             RecordFormat::Ndjson => self.read_ndjson(path, input, &mut router),
             RecordFormat::Csv => self.read_rows(path, input, b',', Quoting::Double, &mut router),
@@ -170,7 +177,7 @@ impl Load<'_> {
         input: Input,
         router: &mut Router<'_>,
     ) -> Result<(), Interrupted> {
-        let space = &self.space.settings.name;
+        let space = &self.space.name;
         let mut lines = LineReader::new(input, LINE_BYTES_MAX);
         loop {
             let before = lines.number();
@@ -214,7 +221,7 @@ impl Load<'_> {
             let read = rows.next(&mut row).map_err(|error| broken(rows.line(), &error))?;
             let record = match read {
                 RowRead::End => return Ok(()),
-                RowRead::Whole => columns.record(&self.space.settings.name, &row),
+                RowRead::Whole => columns.record(&self.space.name, &row),
                 RowRead::TooLarge => Err(too_large()),
                 RowRead::Endless => Err(endless()),
             };
@@ -226,46 +233,28 @@ impl Load<'_> {
     }
 
     fn commit_batches(&self, batches: &Receiver<Batch>) {
-        for batch in batches {
-            let record_count = batch.lines.len();
-            let Some(path) = self.plan.files.get(batch.file) else { return };
-            match self.engine.commit(batch.mutations) {
-                Ok(results) => self.tally(path, &batch.lines, results),
-                Err(error) => {
-                    self.fault.lock().get_or_insert(error);
-                    return;
-                }
-            }
-            self.progress.advance(record_count);
+        let committed =
+            self.destination.commit_all(&mut batches.iter(), &|tally| self.tally(tally));
+        if let Err(fault) = committed {
+            self.fault.lock().get_or_insert(fault);
         }
     }
 
-    fn tally(&self, path: &Path, lines: &[u64], results: Vec<Result<Applied, Error>>) {
-        let mut counts = LoadCounts::default();
-        for (line, result) in lines.iter().zip(results) {
-            match result {
-                Ok(applied) => {
-                    match applied.outcome {
-                        Outcome::Created => counts.created += 1,
-                        Outcome::Updated => counts.updated += 1,
-                        Outcome::Unchanged | Outcome::Deleted | Outcome::Absent => {
-                            counts.unchanged += 1;
-                        }
-                    }
-                    if let Some(warning) = applied.warning {
-                        self.refusals.warning(path, *line, &warning);
-                    }
-                }
-                Err(error) => {
-                    let reason = error.to_string();
-                    self.refuse(path, *line, &RecordError { field: String::new(), reason });
-                }
-            }
+    fn tally(&self, tally: Tally) {
+        let Some(path) = self.plan.files.get(tally.file) else { return };
+        {
+            let mut all = self.counts.lock();
+            all.created += tally.created;
+            all.updated += tally.updated;
+            all.unchanged += tally.unchanged;
         }
-        let mut all = self.counts.lock();
-        all.created += counts.created;
-        all.updated += counts.updated;
-        all.unchanged += counts.unchanged;
+        for (line, reason) in tally.refused {
+            self.refuse(path, line, &RecordError { field: String::new(), reason });
+        }
+        for (line, text) in tally.warnings {
+            self.refusals.warning(path, line, &text);
+        }
+        self.progress.advance(tally.record_count);
     }
 
     fn refuse(&self, path: &Path, line: u64, error: &RecordError) {

@@ -25,6 +25,8 @@ pub struct Progress {
     records: AtomicU64,
     started: Instant,
     bar: Option<ProgressBar>,
+    /// How often a line is printed where there is no bar; `None`: never.
+    line_interval: Option<Duration>,
     last_line: Mutex<Instant>,
 }
 
@@ -35,6 +37,19 @@ impl Progress {
     pub fn new(files: &[PathBuf]) -> Self {
         let bytes_total = bytes_total(files);
         let bar = std::io::stderr().is_terminal().then(|| bar(bytes_total));
+        Self::shown(bytes_total, bar, Some(LINE_INTERVAL))
+    }
+
+    /// The same for a program, which is told nothing on the way.
+    pub fn quiet(files: &[PathBuf]) -> Self {
+        Self::shown(bytes_total(files), None, None)
+    }
+
+    fn shown(
+        bytes_total: Option<u64>,
+        bar: Option<ProgressBar>,
+        line_interval: Option<Duration>,
+    ) -> Self {
         let started = Instant::now();
         Self {
             bytes_read: Arc::default(),
@@ -42,6 +57,7 @@ impl Progress {
             records: AtomicU64::new(0),
             started,
             bar,
+            line_interval,
             last_line: Mutex::new(started),
         }
     }
@@ -61,8 +77,9 @@ impl Progress {
             bar.set_message(rate(records, self.started.elapsed()));
             return;
         }
+        let Some(interval) = self.line_interval else { return };
         let Some(mut last_line) = self.last_line.try_lock() else { return };
-        if last_line.elapsed() >= LINE_INTERVAL {
+        if last_line.elapsed() >= interval {
             *last_line = Instant::now();
             let elapsed = self.started.elapsed();
             let left = self.bytes_total.map(|total| time_left(bytes, total, elapsed));

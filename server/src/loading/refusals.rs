@@ -11,9 +11,19 @@ use serde::Serialize;
 use super::fields::RecordError;
 use super::progress::Progress;
 
+/// How refusals are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A line for people.
+    Text,
+    /// A JSON object a line, with the fields of the file.
+    Json,
+}
+
 /// Where refusals go, from all threads of a load.
 pub struct Refusals<'a> {
     progress: &'a Progress,
+    form: Form,
     printed_max: u64,
     state: Mutex<State>,
 }
@@ -37,36 +47,51 @@ struct Entry<'a> {
     reason: &'a str,
 }
 
+/// A warning, printed as JSON.
+#[derive(Serialize)]
+struct Warning<'a> {
+    file: &'a str,
+    line: u64,
+    warning: &'a str,
+}
+
 // === impl Refusals ===
 
 impl<'a> Refusals<'a> {
     /// Prints the first `printed_max`, and writes all to `file` as NDJSON: `file`, `line`, `field`, `reason`.
-    pub fn new(progress: &'a Progress, printed_max: u64, file: Option<File>) -> Self {
+    pub fn new(progress: &'a Progress, form: Form, printed_max: u64, file: Option<File>) -> Self {
         let file = file.map(BufWriter::new);
         let state = State { printed: 0, unprinted: 0, file, write_error: None };
-        Self { progress, printed_max, state: Mutex::new(state) }
+        Self { progress, form, printed_max, state: Mutex::new(state) }
     }
 
     /// A record that did not go in.
     pub fn record(&self, path: &Path, line: u64, error: &RecordError) {
         let mut state = self.state.lock();
-        self.print(&mut state, format_args!("{}:{line}: {error}", path.display()));
         let (field, reason) = (error.field.as_str(), error.reason.as_str());
-        state.write(&Entry { file: &path.to_string_lossy(), line: Some(line), field, reason });
+        let entry = Entry { file: &path.to_string_lossy(), line: Some(line), field, reason };
+        self.print(&mut state, format_args!("{}:{line}: {error}", path.display()), &entry);
+        state.write(&entry);
     }
 
     /// A file that could not be read, or not to its end.
     pub fn file(&self, path: &Path, reason: &str) {
         let mut state = self.state.lock();
         // There are few of them, and each is something that the person has to mend: none is left out.
-        self.progress.print(&format!("{}: {reason}", path.display()));
-        state.write(&Entry { file: &path.to_string_lossy(), line: None, field: "", reason });
+        let entry = Entry { file: &path.to_string_lossy(), line: None, field: "", reason };
+        match self.form {
+            Form::Text => self.progress.print(&format!("{}: {reason}", path.display())),
+            Form::Json => self.progress.print(&json(&entry)),
+        }
+        state.write(&entry);
     }
 
     /// A record that went in, with something that one should know about it.
     pub fn warning(&self, path: &Path, line: u64, text: &str) {
         let mut state = self.state.lock();
-        self.print(&mut state, format_args!("{}:{line}: warning: {text}", path.display()));
+        let warning = Warning { file: &path.to_string_lossy(), line, warning: text };
+        let shown = format_args!("{}:{line}: warning: {text}", path.display());
+        self.print(&mut state, shown, &warning);
     }
 
     /// Says how many lines were not printed, and completes the file.
@@ -75,7 +100,7 @@ impl<'a> Refusals<'a> {
     /// The file could not be written.
     pub fn finish(self) -> io::Result<()> {
         let State { unprinted, file, write_error, .. } = self.state.into_inner();
-        if unprinted > 0 {
+        if unprinted > 0 && self.form == Form::Text {
             self.progress.print(&format!(
                 "{unprinted} more lines like these were not printed (--errors-max {})",
                 self.printed_max
@@ -87,14 +112,22 @@ impl<'a> Refusals<'a> {
         file.map_or(Ok(()), |mut file| file.flush())
     }
 
-    fn print(&self, state: &mut State, line: fmt::Arguments<'_>) {
+    fn print(&self, state: &mut State, line: fmt::Arguments<'_>, entry: &impl Serialize) {
         if state.printed < self.printed_max {
             state.printed += 1;
-            self.progress.print(&line.to_string());
+            match self.form {
+                Form::Text => self.progress.print(&line.to_string()),
+                Form::Json => self.progress.print(&json(entry)),
+            }
         } else {
             state.unprinted += 1;
         }
     }
+}
+
+fn json(entry: &impl Serialize) -> String {
+    // Strings and numbers always encode.
+    serde_json::to_string(entry).unwrap_or_default()
 }
 
 // === impl State ===

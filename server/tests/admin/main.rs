@@ -12,7 +12,7 @@ mod standard;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pressmark::admin;
+use pressmark::admin::{self, Callers};
 use pressmark::prompts::Prompts;
 use pressmark::shutdown::Shutdown;
 use pressmark_index::engine::{Engine, EngineOptions};
@@ -55,7 +55,8 @@ impl Plane {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = Shutdown::new();
         let prompts = Arc::new(Prompts::new(Arc::clone(&engine)));
-        let plane = admin::serve(listener, engine, Arc::clone(&prompts), shutdown.clone());
+        let (its_prompts, callers) = (Arc::clone(&prompts), Callers::Anyone);
+        let plane = admin::serve(listener, engine, its_prompts, callers, shutdown.clone());
         tokio::spawn(async move { plane.await.unwrap() });
         let channel = Channel::from_shared(address).unwrap().connect().await.unwrap();
         let plane = Plane { folder, prompts, shutdown, channel };

@@ -34,7 +34,7 @@ async fn reflection_names_every_service() {
     let answer = stream.message().await.unwrap().unwrap().message_response.unwrap();
     let MessageResponse::ListServicesResponse(list) = answer else { unreachable!() };
     let names: Vec<_> = list.service.into_iter().map(|service| service.name).collect();
-    for service in ["Changes", "Ingest", "Operations", "Resources", "Spaces"] {
+    for service in ["Changes", "Ingest", "Operations", "Reading", "Resources", "Spaces"] {
         let name = format!("pressmark.admin.v1.{service}Service");
         assert!(names.contains(&name), "{name}: {names:?}");
     }

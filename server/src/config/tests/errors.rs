@@ -56,7 +56,7 @@ fn wrong_keys() {
             server("listen = \n"),
         ],
         &expect![[r#"
-            pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
+            pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `admin_token_file`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
             pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `full_text`, `extract`, `space`, `prompt`, `source`
             pressmark.toml:4: space.column: unknown field `column`, expected one of `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
             pressmark.toml:1: source: missing field `path`
@@ -186,7 +186,7 @@ fn wrong_server_values() {
         &expect![[r#"
             pressmark.toml:2: server.listen: "example.com:80" is no address with a port; write one such as "127.0.0.1:7411" or "[::1]:7411"
             pressmark.toml:2: server.listen: 0.0.0.0:7411 is beyond loopback and callers are not authenticated; listen on 127.0.0.1 behind a proxy that authenticates, or set unsafe_listen_without_auth = true
-            pressmark.toml:3: server.admin_listen: [::]:7412 is beyond loopback, where anyone could change resources; use 127.0.0.1
+            pressmark.toml:3: server.admin_listen: [::]:7412 is beyond loopback, where anyone could change resources; use 127.0.0.1, or set admin_token_file for a token that callers show
             pressmark.toml:3: server.allowed_hosts: "https://b/" is no host name; write one such as "docs.example.com", without scheme, path or wildcard
             pressmark.toml:2: server.page_items_max: 0 is not between 1 and 10000
             pressmark.toml:2: server.sessions_max: -1 is not between 1 and 10000000

@@ -32,7 +32,10 @@ fn the_values_of_the_example() {
         ServerConfig {
             listen: 0.0.0.0:8080,
             admin_listen: At(
-                127.0.0.1:8081,
+                0.0.0.0:8081,
+            ),
+            admin_token_file: Some(
+                "/etc/./admin-token",
             ),
             allowed_hosts: [
                 "docs.example.com",
