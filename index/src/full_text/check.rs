@@ -19,7 +19,7 @@ const FAULTS_MAX: usize = 20;
 pub(crate) fn check(shared: &Shared, fault: &mut dyn FnMut(String)) -> Result<u64> {
     let Some(full_text) = &shared.full_text else { return Ok(0) };
     let newest = shared.log_range().newest;
-    if !full_text.state.wait_complete(newest, Instant::now() + CATCH_UP_MAX) {
+    if !full_text.state.wait_through(newest, Instant::now() + CATCH_UP_MAX) {
         return Ok(0);
     }
     let Some(snapshot) = full_text.newest.load_full() else { return Ok(0) };

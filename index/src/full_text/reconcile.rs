@@ -55,7 +55,7 @@ impl Reconcile {
     pub(super) fn progress(&self, shared: &Shared) -> Rebuilding {
         let catalog = shared.catalog();
         let all: u64 = catalog.everything().map(|space| space.resource_count()).sum();
-        Rebuilding { until: self.until, share: share(self.looked_at, all) }
+        Rebuilding { share: share(self.looked_at, all) }
     }
 
     /// Looks at the next resources; false: those were the last.

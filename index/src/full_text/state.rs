@@ -10,8 +10,6 @@ use super::request::FullTextProgress;
 /// All resources are looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rebuilding {
-    /// Resources that were changed later come from the change log; the others are there when all were looked at.
-    pub(super) until: u64,
     /// The share of the resources, 0 to 1, that were looked at.
     pub(super) share: f32,
 }
@@ -66,7 +64,7 @@ impl State {
         }
     }
 
-    /// Waits until changes up to `sequence` can be found; false: not by `deadline`.
+    /// Waits until all changes up to `sequence` can be found; false: not by `deadline`.
     pub(super) fn wait_through(&self, sequence: u64, deadline: Instant) -> bool {
         let mut inner = self.inner.lock();
         while !inner.has(sequence) && !inner.is_closing {
@@ -75,18 +73,6 @@ impl State {
             }
         }
         inner.has(sequence)
-    }
-
-    /// Waits until the index is made and holds all changes up to `sequence`; false: not by `deadline`.
-    pub(super) fn wait_complete(&self, sequence: u64, deadline: Instant) -> bool {
-        let mut inner = self.inner.lock();
-        let is_there = |inner: &Inner| inner.through >= sequence && inner.rebuilding.is_none();
-        while !is_there(&inner) && !inner.is_closing {
-            if self.advanced.wait_until(&mut inner, deadline).timed_out() {
-                break;
-            }
-        }
-        is_there(&inner)
     }
 
     pub(super) fn store_was_replaced(&self, newest: u64) {
@@ -146,7 +132,7 @@ impl State {
     pub(super) fn reset(&self) {
         let mut inner = self.inner.lock();
         inner.through = 0;
-        inner.rebuilding = Some(Rebuilding { until: u64::MAX, share: 0.0 });
+        inner.rebuilding = Some(Rebuilding { share: 0.0 });
     }
 
     pub(super) fn note_failure(&self, failure: String) {
@@ -184,9 +170,8 @@ impl Inner {
         self.is_damaged || self.is_remake_asked || self.store_ends_at.is_some()
     }
 
-    /// Whether a change can be found.
+    /// Whether all changes up to this one can be found. While the index is made, newer ones may be there before older ones.
     fn has(&self, sequence: u64) -> bool {
-        self.through >= sequence
-            && self.rebuilding.is_none_or(|rebuilding| sequence > rebuilding.until)
+        self.through >= sequence && self.rebuilding.is_none()
     }
 }

@@ -236,7 +236,7 @@ mod tests {
         );
         check(
             r#"{"variables":{"a":"x","a":"y"},"text":""}"#,
-            &expect!["not a resource record: `a` stands twice (column 25)"],
+            &expect!["not a resource record: `a` stands twice (column 30)"],
         );
         check(
             r#"{"variables":{"a":{"k":"x","k":"y"}},"text":""}"#,
