@@ -241,7 +241,7 @@ mod tests {
         check(
             r#"{"variables":{"a":{"k":"x","k":"y"}},"text":""}"#,
             &expect![
-                "not a resource record: a variable is a string, a list of strings, or an object of strings whose names differ (column 35)"
+                "not a resource record: a variable is a string, a list of strings, or an object of strings whose names differ (column 36)"
             ],
         );
         check(
