@@ -118,10 +118,18 @@ impl App {
     /// Serves these prompts beside the stored ones, in place of those that were declared before, and tells whoever
     /// listens.
     pub fn declare_prompts(&self, prompts: impl IntoIterator<Item = Arc<Prompt>>) {
-        for name in self.mcp.prompts().declare(prompts) {
-            tracing::warn!("the stored prompt `{name}` is hidden: one of its name is declared");
+        self.prompt_declarer()(prompts.into_iter().collect());
+    }
+
+    /// Does what [`App::declare_prompts`] does, from a task of its own.
+    pub fn prompt_declarer(&self) -> impl Fn(Vec<Arc<Prompt>>) + Send + 'static {
+        let (mcp, subscriptions) = (Arc::clone(&self.mcp), Arc::clone(&self.subscriptions));
+        move |prompts| {
+            for name in mcp.prompts().declare(prompts) {
+                tracing::warn!("the stored prompt `{name}` is hidden: one of its name is declared");
+            }
+            subscriptions.declared_prompts_changed();
         }
-        self.subscriptions.declared_prompts_changed();
     }
 
     /// Gives latches; until each of them is dropped, replies about spaces say that they are stale at once.

@@ -116,6 +116,22 @@ fn a_log_that_does_not_reach_back_is_made_up_for() {
 }
 
 #[test]
+fn an_index_is_made_anew_when_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = fill(folder.path());
+    assert!(engine.remake_full_text());
+    let deadline = Instant::now() + TIME_MAX;
+    while engine.stats().unwrap().full_text.unwrap().discarded == 0 {
+        assert!(Instant::now() < deadline, "{:?}", engine.full_text_progress());
+        std::thread::yield_now();
+    }
+    put_all(&engine, [document("n101", "", "word")]);
+    let page = search(&engine, "word");
+    assert_eq!((page.total, page.notes), (101, Vec::new()));
+    check_clean(&engine);
+}
+
+#[test]
 fn a_removed_space_is_not_found_any_more() {
     let folder = tempfile::tempdir().unwrap();
     let engine = fill(folder.path());

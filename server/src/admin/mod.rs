@@ -11,7 +11,7 @@ mod host_json;
 mod ingest;
 mod operations;
 pub(crate) mod place;
-mod prompts;
+pub(crate) mod prompts;
 mod reading;
 mod resources;
 mod spaces;

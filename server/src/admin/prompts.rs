@@ -131,7 +131,8 @@ fn media(media: v1::Media) -> Media {
 
 // === from a prompt ===
 
-fn sent(settings: &PromptSettings) -> v1::Prompt {
+/// A prompt as it is sent.
+pub(crate) fn sent(settings: &PromptSettings) -> v1::Prompt {
     v1::Prompt {
         name: settings.name.clone(),
         title: settings.title.clone(),

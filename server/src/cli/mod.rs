@@ -10,6 +10,7 @@ mod inspect;
 mod load;
 mod manual;
 mod open;
+mod prompt;
 mod reload;
 mod search;
 mod serve;
@@ -56,6 +57,10 @@ Exit codes: 0 all records are in, 1 some were refused or a file failed, 2 nothin
 const COMPLETE_EXAMPLES: &str = "Examples:
   pressmark complete pypi name req --data DIR
   pressmark complete papers name \"\" --context team=core --context year=2025 --data DIR";
+
+const PROMPT_EXAMPLES: &str = "Examples:
+  pressmark prompt add review.toml --admin 127.0.0.1:7412     hosts hear of it at once
+  pressmark prompt list --data DIR";
 
 const BACKUP_EXAMPLES: &str = "Examples:
   pressmark backup /backups/monday --data DIR                     of a store that no server owns
@@ -205,6 +210,12 @@ enum Command {
         #[command(subcommand)]
         command: SpaceCommand,
     },
+    /// Add, list or remove the prompts that are kept in the store
+    #[command(after_help = PROMPT_EXAMPLES)]
+    Prompt {
+        #[command(subcommand)]
+        command: PromptCommand,
+    },
     /// Check every derived key of the store against the truth
     Verify,
     /// Print figures of the store
@@ -239,6 +250,22 @@ enum SpaceCommand {
     /// Print all spaces
     List,
     /// Remove a space with all its resources
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum PromptCommand {
+    /// Add the prompts of a file, in place of stored ones with their names
+    Add {
+        /// A file of `[[prompt]]` tables, as in pressmark.toml
+        file: PathBuf,
+    },
+    /// Print the stored prompts; those that a configuration declares are not among them
+    List,
+    /// Remove a stored prompt
     Remove {
         /// Its name
         name: String,
@@ -300,6 +327,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Search(arguments) => search::run(common, arguments),
         Command::List => inspect::list(common),
         Command::Space { command } => space::run(common, command),
+        Command::Prompt { command } => prompt::run(common, command),
         Command::Verify => verify::run(common),
         Command::Stats => stats::run(common),
         Command::Backup(arguments) => backup::backup(common, arguments),
@@ -323,6 +351,7 @@ impl Command {
             | Command::Search(_)
             | Command::List
             | Command::Space { .. }
+            | Command::Prompt { .. }
             | Command::Verify
             | Command::Stats
             | Command::Backup(_) => true,

@@ -1,4 +1,4 @@
-//! SIGHUP: `pressmark.toml` is read again, and what it says of spaces counts from then on.
+//! SIGHUP: `pressmark.toml` is read again, and what it says of spaces and prompts counts from then on.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pressmark_index::engine::Engine;
+use pressmark_index::prompt::Prompt;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Common;
@@ -20,6 +21,8 @@ pub(super) struct Reload {
     /// What counts now.
     pub(super) setup: Setup,
     pub(super) engine: Arc<Engine>,
+    /// Serves these prompts in place of those that were declared before.
+    pub(super) declare_prompts: Box<dyn Fn(Vec<Arc<Prompt>>) + Send>,
 }
 
 /// Reads the configuration again whenever the process is told to. A terminal that is closed sends the same signal, and
@@ -81,6 +84,10 @@ impl Reload {
         said.extend(kept.iter().map(|name| {
             format!("`{name}` keeps its resources, `pressmark space remove {name}` removes them")
         }));
+        if new.config.prompts != self.setup.config.prompts {
+            said.push(format!("{} prompts are declared", new.config.prompts.len()));
+            (self.declare_prompts)(new.config.prompts.clone());
+        }
         if self.needs_restart(&new) {
             said.push("what else has changed counts after a restart".to_owned());
         }

@@ -63,6 +63,7 @@ pub(super) fn http(
             paths: paths.to_vec(),
             setup: setup.clone(),
             engine: Arc::clone(&engine),
+            declare_prompts: Box::new(app.prompt_declarer()),
         };
         on_hangup(reload, &app.shutdown)?;
         share(&setup, &app);

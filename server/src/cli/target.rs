@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pressmark_index::engine::Engine;
 use pressmark_proto::v1::GetStatsRequest;
 use pressmark_proto::v1::operations_service_client::OperationsServiceClient;
+use pressmark_proto::v1::prompts_service_client::PromptsServiceClient;
 use pressmark_proto::v1::reading_service_client::ReadingServiceClient;
 use pressmark_proto::v1::spaces_service_client::SpacesServiceClient;
 use tokio::runtime::{Handle, Runtime};
@@ -139,6 +140,11 @@ impl Target {
 
     pub(super) fn operations(&self) -> OperationsServiceClient<Connection> {
         OperationsServiceClient::new(self.connection())
+    }
+
+    pub(super) fn prompts(&self) -> PromptsServiceClient<Connection> {
+        // A list comes in messages of a prompt more than a page.
+        PromptsServiceClient::new(self.connection()).max_decoding_message_size(usize::MAX)
     }
 
     pub(super) fn reading(&self) -> ReadingServiceClient<Connection> {

@@ -221,6 +221,19 @@ impl Config {
     }
 }
 
+/// Reads a file of nothing but `[[prompt]]` tables; relative paths in it start from its folder.
+///
+/// # Errors
+///
+/// When the file cannot be read, or a key or value in it is wrong.
+pub fn read_prompts(file: &Path) -> Result<Vec<Arc<Prompt>>, ConfigError> {
+    let text = fs::read_to_string(file).map_err(|error| ConfigError::read(file, error))?;
+    let raw: raw::RawPrompts =
+        toml::from_str(&text).map_err(|error| ConfigError::toml(file, &text, &error))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    prompts::prompts(raw.prompt, folder).map_err(|fault| ConfigError::value(file, &text, fault))
+}
+
 impl Default for Config {
     /// What holds without a configuration file. An empty file means the same, which a test checks.
     fn default() -> Self {

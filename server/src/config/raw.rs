@@ -61,6 +61,15 @@ pub struct RawConfig {
     pub source: Vec<RawSource>,
 }
 
+/// A file of prompts alone.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawPrompts {
+    /// As in [`RawConfig`].
+    #[serde(default)]
+    pub prompt: Vec<RawPrompt>,
+}
+
 /// `[server]`
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
