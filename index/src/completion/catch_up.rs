@@ -30,6 +30,8 @@ const BULK_FACTOR: usize = 16;
 const LAST_CHANGES_MAX: u64 = 2_000;
 /// When the engine opens, this many changes are caught up with before it answers.
 const AT_OPEN_CHANGES_MAX: u64 = 50_000;
+/// An index of this many resources is made anew before the engine answers.
+const AT_OPEN_RESOURCES_MAX: u64 = 1_000;
 
 /// Takes what is on the disk; what is missing there is caught up with now if it is little, else by upkeep.
 pub(crate) fn open(shared: &Shared, catalog: &SpaceCatalog) {
@@ -37,28 +39,26 @@ pub(crate) fn open(shared: &Shared, catalog: &SpaceCatalog) {
     delete_strangers(completions, catalog);
     for space in &catalog.spaces {
         let index = SpaceIndex::new(space);
-        let mut covered = None;
+        // Without files all that ever happened is missing.
+        let mut covered = 0;
         if let Ok((loaded, up_to)) = files::load(&index, &completions.folder_of(space.id)) {
             *index.lock() = loaded;
-            covered = Some(up_to);
+            covered = up_to;
         }
         let index = Arc::new(index);
         completions.insert(Arc::clone(&index));
         let log = shared.log_range();
-        let is_near = covered.is_some_and(|covered| {
-            // What came after it must all be in the log, and be little.
-            covered.saturating_add(1) >= log.oldest
-                && covered <= log.newest
-                && log.newest - covered <= AT_OPEN_CHANGES_MAX
-        });
-        let is_empty = space.resource_count() == 0;
-        let caught_up = match covered {
-            Some(covered) if is_near => follow_log(shared, &index, space, covered, &[]),
-            _ if is_empty => {
-                *index.lock() = Stack::default();
-                rebuild(shared, &index, space)
-            }
-            _ => continue,
+        // What came after it must all be in the log, and be little.
+        let is_near = covered.saturating_add(1) >= log.oldest
+            && covered <= log.newest
+            && log.newest - covered <= AT_OPEN_CHANGES_MAX;
+        let caught_up = if is_near {
+            follow_log(shared, &index, space, covered, &[])
+        } else if space.resource_count() <= AT_OPEN_RESOURCES_MAX {
+            *index.lock() = Stack::default();
+            rebuild(shared, &index, space)
+        } else {
+            continue;
         };
         if caught_up.is_err() {
             completions.distrust(&index);

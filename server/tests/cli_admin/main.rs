@@ -1,6 +1,9 @@
 //! Commands that ask a running server: the same words, the same answers, the same exit codes as of a store.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
+mod prompts;
+mod reload;
+
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -391,127 +394,6 @@ fn a_plane_with_a_token_answers_to_nobody_without() {
         let list = ["space", "list", "--admin", &server.admin];
         let output = desk.run(&[&list, arguments].concat());
         assert_eq!(output.status.code(), Some(exit), "{arguments:?}: {output:?}");
-    }
-    server.end();
-}
-
-#[test]
-fn a_hangup_has_the_spaces_of_the_configuration_read_again() {
-    let desk = Desk::new();
-    let write = |spaces: &str| {
-        let text = format!("[storage]\npath = 'd'\n{spaces}");
-        std::fs::write(desk.path().join("pressmark.toml"), text).unwrap();
-    };
-    let space = |name: &str, more: &str| {
-        format!("[[space]]\nname = '{name}'\nuri_template = '{name}://{{x}}'\n{more}\n")
-    };
-    write(&(space("a", "") + &space("b", "")));
-    let server = desk.serve_with(&["--log", "info"]);
-    let names = || -> Vec<String> {
-        let output = desk.run(&["space", "list", "--admin", &server.admin]);
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
-    };
-    assert_eq!(names(), ["a", "b"]);
-
-    write(&(space("a", "title = 'A'") + &space("c", "")));
-    server.signal(Signal::HUP);
-    let said = server.says("configuration");
-    assert!(said.contains("2 spaces added or changed, 1 removed"), "{said}");
-    assert_eq!(names(), ["a", "c"]);
-
-    write(&(space("d", "") + "[[space]]\nnam = 'e'\n"));
-    server.signal(Signal::HUP);
-    let said = server.says("configuration");
-    assert!(said.contains("nothing has changed: ") && said.contains("nam"), "{said}");
-    assert_eq!(names(), ["a", "c"]);
-    server.end();
-}
-
-const PROMPTS: &str = r#"
-[[prompt]]
-name = "hello"
-title = "A greeting"
-[[prompt.argument]]
-name = "who"
-required = true
-[[prompt.message]]
-text = "Say hello to {who}."
-
-[[prompt]]
-name = "bye"
-[[prompt.message]]
-image = { mime_type = "image/png", file = "dot.png" }
-"#;
-
-#[test]
-fn prompts_of_a_file_are_added_listed_and_removed_on_either_side() {
-    let desk = Desk::new();
-    std::fs::write(desk.path().join("dot.png"), b"\x89PNG").unwrap();
-    std::fs::write(desk.path().join("prompts.toml"), PROMPTS).unwrap();
-    let faulty = PROMPTS.replace("Say hello to {who}.", "Say hello to {whom}.");
-    std::fs::write(desk.path().join("faulty.toml"), faulty).unwrap();
-    assert_eq!(
-        desk.run(&["space", "add", "s", "s://{x}", "--data", "store"]).status.code(),
-        Some(0)
-    );
-    let server = desk.serve("served");
-    for side in [&["--data", "store"][..], &["--admin", &server.admin]] {
-        let run = |arguments: &[&str], exit: i32| -> String {
-            let output = desk.run(&[arguments, side].concat());
-            assert_eq!(output.status.code(), Some(exit), "{arguments:?} {side:?}: {output:?}");
-            String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
-        };
-        let refused = run(&["prompt", "add", "faulty.toml"], 2);
-        assert!(refused.contains("faulty.toml:9: prompt.message.text"), "{refused}");
-        assert_eq!(run(&["prompt", "list"], 0), "", "one that is faulty keeps all others out");
-
-        run(&["prompt", "add", "prompts.toml"], 0);
-        assert_eq!(run(&["prompt", "list"], 0), "bye\t\t\nhello\tA greeting\twho\n");
-        let again = run(&["prompt", "add", "prompts.toml", "--json"], 0);
-        let replaced =
-            "{\"name\":\"hello\",\"replaced\":true}\n{\"name\":\"bye\",\"replaced\":true}\n";
-        assert_eq!(again, replaced);
-        run(&["prompt", "remove", "bye"], 0);
-        let list: Value = serde_json::from_str(&run(&["prompt", "list", "--json"], 0)).unwrap();
-        let hello = json!({
-            "name": "hello", "title": "A greeting",
-            "arguments": [{"name": "who", "required": true}], "messageCount": 1,
-        });
-        assert_eq!(list, hello);
-        let none = run(&["prompt", "remove", "bye", "--json"], 2);
-        assert!(none.contains("NOT_FOUND") && none.contains("`bye`"), "{none}");
-    }
-    server.end();
-}
-
-#[test]
-fn a_hangup_has_the_prompts_of_the_configuration_read_again() {
-    let desk = Desk::new();
-    let write = |prompts: &str| {
-        let text = format!("[storage]\npath = 'd'\n{prompts}");
-        std::fs::write(desk.path().join("pressmark.toml"), text).unwrap();
-    };
-    let prompt =
-        |text: &str| format!("[[prompt]]\nname = 'p'\n[[prompt.message]]\ntext = '{text}'\n");
-    std::fs::write(desk.path().join("p.toml"), prompt("one")).unwrap();
-    write("");
-    let server = desk.serve_with(&["--log", "info"]);
-    // The name of a declared prompt is not free; that of another one is.
-    let exit = || desk.run(&["prompt", "add", "p.toml", "--admin", &server.admin]).status.code();
-    assert_eq!(exit(), Some(0));
-
-    for (prompts, said_of_it, free) in [
-        (prompt("two"), "1 prompts are declared", Some(2)),
-        (prompt("three {x}"), "nothing has changed: ", Some(2)),
-        (prompt("four") + &prompt("five"), "nothing has changed: ", Some(2)),
-        (String::new(), "0 prompts are declared", Some(0)),
-    ] {
-        write(&prompts);
-        server.signal(Signal::HUP);
-        let said = server.says("configuration");
-        assert!(said.contains(said_of_it), "{prompts}: {said}");
-        assert_eq!(exit(), free, "{prompts}");
     }
     server.end();
 }
