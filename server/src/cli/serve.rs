@@ -80,23 +80,23 @@ pub(super) fn http(
     })
 }
 
-/// The admin plane's listener. An address that nobody has asked for may be taken by another server: then there is none.
+/// The admin plane's listener. An address that nobody has asked for may be taken by another server: then any port of
+/// loopback will do, since commands find it by the data directory.
 async fn bind_admin(listen: AdminListen) -> Result<Option<TcpListener>, String> {
-    let (address, is_asked_for) = match listen {
+    let address = match listen {
         AdminListen::Off => return Ok(None),
-        AdminListen::Default => (AdminListen::DEFAULT_ADDRESS, false),
-        AdminListen::At(address) => (address, true),
+        AdminListen::Default => AdminListen::DEFAULT_ADDRESS,
+        AdminListen::At(address) => address,
     };
-    match TcpListener::bind(address).await {
-        Ok(listener) => Ok(Some(listener)),
-        Err(error) if is_asked_for => Err(format!("admin plane: {address}: {error}")),
-        Err(error) => {
-            say(&format!(
-                "pressmark: no admin plane: {address}: {error}; `--admin-listen` gives it another address"
-            ));
-            Ok(None)
+    let bound = match (TcpListener::bind(address).await, listen) {
+        (Err(taken), AdminListen::Default) if taken.kind() == io::ErrorKind::AddrInUse => {
+            TcpListener::bind(SocketAddr::new(address.ip(), 0)).await
         }
-    }
+        (bound, _) => bound,
+    };
+    bound.map(Some).map_err(|error| {
+        format!("admin plane: {address}: {error}; give it another address with --admin-listen")
+    })
 }
 
 /// Serves the admin plane, and names its address in the data directory for commands that look for it there.

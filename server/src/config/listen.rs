@@ -8,7 +8,7 @@ pub(super) const LISTEN_DEFAULT: SocketAddr =
 /// Where the admin plane listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdminListen {
-    /// At [`AdminListen::DEFAULT_ADDRESS`], unless another server has it.
+    /// At [`AdminListen::DEFAULT_ADDRESS`], or at another port of loopback where a server has that one.
     Default,
     /// At this address.
     At(SocketAddr),

@@ -76,7 +76,7 @@ pub struct RawPrompts {
 pub struct RawServer {
     /// Address and port of the MCP endpoint. Default: `"127.0.0.1:7411"`.
     pub listen: Option<Spanned<String>>,
-    /// Address and port of the admin plane, on loopback unless `admin_token_file` is set; `"off"`, or `"auto"`: 127.0.0.1:7412, unless that is taken. Default: `"auto"`.
+    /// Address and port of the admin plane, on loopback unless `admin_token_file` is set; `"off"`, or `"auto"`: 127.0.0.1:7412, or a free port of loopback where that is taken. Default: `"auto"`.
     pub admin_listen: Option<Spanned<String>>,
     /// File with a token that whoever calls the admin plane must show, as `authorization: Bearer TOKEN`; readable for its
     /// owner only. Default: none.

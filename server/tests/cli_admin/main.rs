@@ -3,6 +3,7 @@
 
 mod prompts;
 mod reload;
+mod two_servers;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -75,8 +76,13 @@ impl Desk {
     }
 
     fn serve_with(&self, arguments: &[&str]) -> Server {
-        let addresses = ["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
-        let mut command = self.command(&[&addresses, arguments].concat());
+        self.serve_at(&[&["--admin-listen", "127.0.0.1:0"], arguments].concat())
+    }
+
+    /// The same with the admin plane at its usual place, unless the arguments say another one.
+    fn serve_at(&self, arguments: &[&str]) -> Server {
+        let mut command =
+            self.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let stderr = child.stderr.take().unwrap();
         let mut lines = BufReader::new(stderr).lines().map(Result::unwrap);

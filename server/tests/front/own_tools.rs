@@ -126,6 +126,20 @@ async fn over_stdio_progress_comes_before_the_reply() {
 }
 
 #[tokio::test]
+async fn the_token_of_progress_is_bounded() {
+    let server = front(tools::steps()).await;
+    let json_only = [("accept", "application/json")];
+    for (bytes, is_taken) in [(1024, true), (1025, false)] {
+        let meta = json!({"progressToken": "t".repeat(bytes - 2)});
+        let body = call(LEGACY, "steps", &meta);
+        let reply = server.post(LEGACY, &json_only, body.as_bytes()).await.json();
+        assert_eq!(reply["error"].is_null(), is_taken, "{bytes}: {reply}");
+        let wanted = if is_taken { Value::Null } else { (-32602).into() };
+        assert_eq!(reply["error"]["code"], wanted);
+    }
+}
+
+#[tokio::test]
 async fn what_nobody_asked_for_is_not_told() {
     let server = front(tools::steps()).await;
     let json_only = [("accept", "application/json")];

@@ -51,6 +51,20 @@ async fn a_stream_is_acknowledged_first_and_tells_of_updates_and_of_the_deletion
     assert_eq!(stream.message().await.unwrap(), updated);
 }
 
+/// Each notification repeats it: a long one would make a flood of a few changes.
+#[tokio::test]
+async fn the_id_of_a_listen_is_bounded() {
+    let server = start().await;
+    let id = |bytes: usize| format!("\"{}\"", "i".repeat(bytes - 2));
+    let mut stream = Stream::open(&server, listen_request(&id(1024), PLAIN)).await;
+    stream.acknowledged().await;
+    let body = listen_message(&id(1025), PLAIN);
+    let reply = server.post(MODERN, &[], body.as_bytes()).await.json();
+    assert_eq!(reply["error"]["code"], -32602, "{reply}");
+    let message = "the id of a listen has 1025 bytes and stands in each notification: at most 1024";
+    assert_eq!(reply["error"]["message"], message);
+}
+
 #[tokio::test]
 async fn the_read_that_follows_sees_the_change() {
     let server = start().await;

@@ -9,7 +9,7 @@ use super::{Context, Outcome, lifecycle, required_string};
 use crate::{
     error::Fault,
     json_rpc,
-    mcp::protocol::{Params, SubscriptionFilter},
+    mcp::protocol::{Params, SubscriptionFilter, check_repeated},
     subscriptions::{Listen, Lists, Subscription},
 };
 
@@ -57,6 +57,7 @@ pub(crate) fn subscriptions_listen(
     context: &Context<'_>,
     params: &Params<'_>,
 ) -> Result<Outcome, Fault> {
+    check_repeated("the id of a listen", context.id)?;
     let filter = params
         .notifications
         .filter(|raw| raw.get().starts_with('{'))

@@ -120,7 +120,7 @@ fn call_own(
         engine: &context.mcp.engine,
         access: &context.mcp.access,
         reply_bytes_max: context.mcp.config.contents_bytes_max,
-        progress_token: params.progress_token(),
+        progress_token: params.progress_token()?,
         log_level,
         metrics: &context.mcp.metrics.own_tools,
     };

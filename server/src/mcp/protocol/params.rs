@@ -13,6 +13,9 @@ use crate::{
     json_rpc::{self, Key, is_id, string},
 };
 
+/// Bytes of what a client has chosen and each notification repeats: the id of its listen, a token of progress.
+const REPEATED_BYTES_MAX: usize = 1024;
+
 /// The members of `params`; each stays as it was sent until its handler reads it.
 #[derive(Debug, Default, serde::Deserialize)]
 pub struct Params<'a> {
@@ -112,9 +115,15 @@ impl<'a> Params<'a> {
     }
 
     /// The token, as JSON, under which the client wants to be told of progress; what is none is as good as absent.
-    pub fn progress_token(&self) -> Option<&'a str> {
-        let token = self.meta().ok()?.progress_token?.get();
-        Some(token).filter(|token| is_id(token))
+    ///
+    /// # Errors
+    /// -32602 for one that is too long to stand in each notification.
+    pub fn progress_token(&self) -> Result<Option<&'a str>, Fault> {
+        let token = self.meta().ok().and_then(|meta| meta.progress_token).map(RawValue::get);
+        let token = token.filter(|token| is_id(token));
+        token
+            .map(|token| check_repeated("`_meta.progressToken`", token).map(|()| token))
+            .transpose()
     }
 
     /// The level from which on a modern client wants log messages of this request.
@@ -215,6 +224,21 @@ pub fn log_level(raw: Option<&RawValue>, name: &'static str) -> Result<LogLevel,
         let levels = LogLevel::ALL.map(LogLevel::name).join(", ");
         Fault::invalid_params(format!("`{name}` must be one of {levels}"))
     })
+}
+
+/// Whether what a client has chosen is short enough to stand in each notification of a kind: else a few bytes of a change
+/// would become megabytes for each of those who listen.
+///
+/// # Errors
+/// -32602 with `what` it is.
+pub(crate) fn check_repeated(what: &str, chosen: &str) -> Result<(), Fault> {
+    if chosen.len() <= REPEATED_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Fault::invalid_params(format!(
+        "{what} has {} bytes and stands in each notification: at most {REPEATED_BYTES_MAX}",
+        chosen.len()
+    )))
 }
 
 fn not_an_object(name: &'static str) -> Fault {
