@@ -45,6 +45,9 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a request's body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Memory for the URIs that clients watch: 256 bytes for each of as many as may be watched.
+const WATCHED_BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// How long a client may take nothing of a reply.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bodies that are on their way at a time.
@@ -103,6 +106,7 @@ impl App {
     fn of(mcp: Mcp, config: ServerConfig, metrics: Arc<Metrics>, shutdown: Shutdown) -> App {
         let streams = SubscriptionsConfig {
             streams_max: config.streams_max,
+            watched_bytes_max: WATCHED_BYTES_MAX,
             keep_alive: config.stream_keep_alive,
         };
         let engine = Arc::clone(mcp.engine());

@@ -69,6 +69,8 @@ use crate::{
 pub struct SubscriptionsConfig {
     /// Streams that may be open at a time, over all transports.
     pub streams_max: usize,
+    /// Bytes of the URIs that all watch, and of the other spellings under which they are found.
+    pub watched_bytes_max: usize,
     /// A stream on which nothing was sent for this long gets a comment.
     pub keep_alive: Duration,
 }
@@ -112,10 +114,11 @@ impl Subscriptions {
         let committed = Arc::new(Committed::new());
         let told = Arc::clone(&committed);
         engine.on_commit(Box::new(move |_newest| told.tell()));
+        let registry = Registry::new(config.watched_bytes_max, metrics);
         Self {
             config,
             engine,
-            registry: Arc::new(Registry::new(metrics)),
+            registry: Arc::new(registry),
             streams: Arc::default(),
             committed,
             closing: AtomicBool::new(false),

@@ -45,6 +45,8 @@ pub(super) struct Registry {
     parts: Vec<Mutex<HashMap<u64, Arc<Subscriber>>>>,
     next_id: AtomicU64,
     watches: AtomicUsize,
+    watched_bytes: AtomicUsize,
+    watched_bytes_max: usize,
     metrics: Arc<Metrics>,
 }
 
@@ -70,7 +72,7 @@ struct Watcher {
 pub(super) enum NotWatched {
     /// The subscriber watches [`WATCHES_PER_SUBSCRIBER_MAX`] already.
     TooMany,
-    /// All together watch [`WATCHES_MAX`] already.
+    /// All together watch [`WATCHES_MAX`] already, or as many bytes as they may.
     Crowded,
     /// The subscriber has ended.
     Ended,
@@ -79,13 +81,15 @@ pub(super) enum NotWatched {
 // === impl Registry ===
 
 impl Registry {
-    pub(super) fn new(metrics: Arc<Metrics>) -> Self {
+    pub(super) fn new(watched_bytes_max: usize, metrics: Arc<Metrics>) -> Self {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
             parts: (0..PARTS).map(|_| Mutex::default()).collect(),
             next_id: AtomicU64::new(1),
             watches: AtomicUsize::new(0),
+            watched_bytes: AtomicUsize::new(0),
+            watched_bytes_max,
             metrics,
         }
     }
@@ -140,7 +144,11 @@ impl Registry {
         if state.watches.len() >= WATCHES_PER_SUBSCRIBER_MAX {
             return Err(NotWatched::TooMany);
         }
-        if self.watches.fetch_add(1, Ordering::Relaxed) >= WATCHES_MAX {
+        let bytes = bytes_of(uri, &keys);
+        if !take(&self.watches, 1, WATCHES_MAX) {
+            return Err(NotWatched::Crowded);
+        }
+        if !take(&self.watched_bytes, bytes, self.watched_bytes_max) {
             self.watches.fetch_sub(1, Ordering::Relaxed);
             return Err(NotWatched::Crowded);
         }
@@ -193,6 +201,7 @@ impl Registry {
             }
         }
         self.watches.fetch_sub(1, Ordering::Relaxed);
+        self.watched_bytes.fetch_sub(bytes_of(&watch.uri, &watch.keys), Ordering::Relaxed);
         self.metrics.watched_uris.dec();
     }
 
@@ -288,6 +297,19 @@ impl Registry {
 
 fn place(number: u64, places: usize) -> usize {
     usize::try_from(number % places as u64).unwrap_or(0)
+}
+
+/// Adds to a sum unless that would be more than it may be.
+fn take(sum: &AtomicUsize, more: usize, most: usize) -> bool {
+    let fits = sum.fetch_add(more, Ordering::Relaxed) + more <= most;
+    if !fits {
+        sum.fetch_sub(more, Ordering::Relaxed);
+    }
+    fits
+}
+
+fn bytes_of(uri: &str, keys: &[WatchKey]) -> usize {
+    uri.len() + keys.iter().map(|key| key.key.len()).sum::<usize>()
 }
 
 /// Whether the change is one for this caller: they could see the resource before it, or can see it now.

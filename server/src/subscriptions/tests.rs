@@ -12,7 +12,11 @@ use pressmark_index::{
 };
 
 use super::{Ended, Listen, Lists, NotificationStream, Subscriptions, SubscriptionsConfig, Taken};
-use crate::{mcp::protocol::SubscriptionFilter, metrics::Metrics, shutdown::Shutdown};
+use crate::{
+    error::Fault, mcp::protocol::SubscriptionFilter, metrics::Metrics, shutdown::Shutdown,
+};
+
+const WATCHED_BYTES_MAX: usize = 1024 * 1024;
 
 fn engine() -> Arc<Engine> {
     let dir = tempfile::tempdir().unwrap();
@@ -30,7 +34,11 @@ fn engine() -> Arc<Engine> {
 }
 
 fn over(engine: &Arc<Engine>, metrics: &Arc<Metrics>) -> Arc<Subscriptions> {
-    let config = SubscriptionsConfig { streams_max: 64, keep_alive: Duration::from_secs(3600) };
+    let config = SubscriptionsConfig {
+        streams_max: 64,
+        watched_bytes_max: WATCHED_BYTES_MAX,
+        keep_alive: Duration::from_secs(3600),
+    };
     Arc::new(Subscriptions::new(Arc::clone(engine), config, Arc::clone(metrics)))
 }
 
@@ -188,4 +196,26 @@ async fn a_watch_after_an_overflow_is_told_of() {
     let stream = client.open().unwrap();
     // Beside it comes all that is watched, and what of the folder was not counted yet; each told within its time.
     while !told(&stream).await.split(' ').any(|uri| uri == "docs://h/a.md") {}
+}
+
+#[tokio::test]
+async fn what_all_watch_is_bounded_in_bytes() {
+    let subscriptions = subscriptions(&Arc::new(Metrics::new()));
+    let uri = |number: usize| format!("docs://h/{number}{}", "x".repeat(8_000));
+    let client = || subscriptions.legacy(Arc::new(Access::anonymous()), false);
+    let first = client();
+    let mut watched = 0;
+    let refused = loop {
+        match first.watch(&uri(watched)) {
+            Ok(()) => watched += 1,
+            Err(fault) => break fault,
+        }
+    };
+    // The URI, and the key under which it is found.
+    let bytes = watched * 2 * uri(0).len();
+    assert!((WATCHED_BYTES_MAX / 2..=WATCHED_BYTES_MAX).contains(&bytes), "{bytes}");
+    assert_eq!(refused.code, Fault::overloaded().code);
+    assert!(client().watch(&uri(watched)).is_err(), "all have it together");
+    drop(first);
+    client().watch(&uri(watched)).unwrap();
 }

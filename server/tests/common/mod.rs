@@ -194,8 +194,11 @@ impl Front {
         let pool = Arc::new(EnginePool::new(mcp, &pool_config, Arc::clone(&metrics)));
         let sessions =
             SessionsConfig { sessions_max: bounds.sessions_max, idle_timeout: bounds.session_idle };
-        let streams =
-            SubscriptionsConfig { streams_max: bounds.streams_max, keep_alive: bounds.keep_alive };
+        let streams = SubscriptionsConfig {
+            streams_max: bounds.streams_max,
+            watched_bytes_max: 64 << 20,
+            keep_alive: bounds.keep_alive,
+        };
         let subscriptions =
             Arc::new(Subscriptions::new(Arc::clone(&engine), streams, Arc::clone(&metrics)));
         let shutdown = Shutdown::new();
