@@ -11,6 +11,7 @@ mod files;
 mod fixed;
 pub(crate) mod fold;
 mod layers;
+mod left;
 mod new_layer;
 mod plan;
 mod query;

@@ -47,7 +47,7 @@ pub(crate) fn new_layer(
 struct Values<'a> {
     values: Vec<Value<'a>>,
     /// For each change the ranks of its terms.
-    of_change: Vec<Vec<u32>>,
+    of_change: Vec<RanksOfChange>,
 }
 
 struct Value<'a> {
@@ -57,6 +57,9 @@ struct Value<'a> {
     /// Its ranks in the layers beneath.
     ranks: Ranks,
 }
+
+/// Mostly a change has one value of a variable.
+type RanksOfChange = SmallVec<[u32; 2]>;
 
 /// ACLs, sorted; mostly there is one, or none.
 type Acls = SmallVec<[u32; 4]>;
@@ -83,7 +86,7 @@ impl<'a> Values<'a> {
                 .then_with(|| (&a.key, &a.raw, change).cmp(&(&b.key, &b.raw, other)))
         });
         let mut values: Vec<Value<'a>> = Vec::new();
-        let mut of_change = vec![Vec::new(); changes.len()];
+        let mut of_change = vec![RanksOfChange::new(); changes.len()];
         for (_, term, number) in touched {
             let same = |value: &Value<'_>| value.term.key == term.key && value.term.raw == term.raw;
             if !values.last().is_some_and(same) {
@@ -285,16 +288,13 @@ impl Tuples {
         let width = shape.context.len() + 1;
         let mut tuples = Tuples { width, ranks: Vec::new(), changes: Vec::new() };
         let mut tuple = Vec::with_capacity(width);
+        let mut places: Vec<&[u32]> = Vec::with_capacity(width);
         for change in 0..change_count {
-            let places: Vec<&[u32]> = shape
-                .context
-                .iter()
-                .chain([&shape.target])
-                .map(|variable| {
-                    let values = variables.get(*variable);
-                    values.and_then(|values| values.of_change.get(change)).map_or(&[][..], |r| r)
-                })
-                .collect();
+            places.clear();
+            places.extend(shape.context.iter().chain([&shape.target]).map(|variable| {
+                let values = variables.get(*variable);
+                values.and_then(|values| values.of_change.get(change)).map_or(&[][..], |r| r)
+            }));
             tuples.combine(&places, &mut tuple, change);
         }
         tuples

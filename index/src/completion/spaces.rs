@@ -14,6 +14,7 @@ use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::layers::Layers;
+use super::left::LeftChanges;
 use super::new_layer::{FactChange, new_layer};
 use super::plan::Plan;
 use super::request::CompletionStats;
@@ -32,10 +33,10 @@ const MEMORY_OVERRUN_MAX: usize = 4;
 /// How long that is at most for one commit: upkeep may be unable to write, and commits go on.
 const UPKEEP_WAIT: Duration = Duration::from_millis(100);
 const UPKEEP_WAITS_MAX: usize = 10;
-/// Entries in memory while a process does nothing but load: about 60 MB.
-const BULK_MEMORY_ENTRIES: usize = 2 * 1_024 * 1_024;
-/// Changes that are left to become one layer while a process does nothing but load: about 30 MB.
-const BULK_CHANGES: usize = 64 * 1_024;
+/// While a process does nothing but load, so many times as many entries are kept in memory: about 130 MB as a rule.
+const BULK_MEMORY_FACTOR: usize = 8;
+/// And changes are left until they are this part of the usual number of entries: 65,536 as a rule, which are about 30 MB.
+const BULK_CHANGES_SHARE: usize = 8;
 
 /// The changes of one commit, by space.
 pub(crate) type SpaceChanges = HashMap<SpaceId, Vec<FactChange>>;
@@ -69,7 +70,7 @@ pub(crate) struct SpaceIndex {
     /// What readers use; `None` while it is being made.
     layers: ArcSwap<Option<Layers>>,
     /// Whether changes have been left that are in no layer yet.
-    has_left: AtomicBool,
+    pub(super) has_left: AtomicBool,
     pub(super) stack: Mutex<Stack>,
     pub(super) stack_changed: Condvar,
 }
@@ -80,21 +81,15 @@ pub(super) struct Stack {
     pub(super) layers: Layers,
     pub(super) infos: Vec<LayerInfo>,
     /// Changes that are in no layer yet.
-    left: LeftChanges,
+    pub(super) left: LeftChanges,
+    /// How many times all was thrown away.
+    pub(super) clears: u64,
     /// Layers at the bottom that upkeep is uniting.
     pub(super) frozen: usize,
     /// Whether all commits are in the layers; else the writer leaves them to upkeep.
     pub(super) is_live: bool,
     /// The index was taken away with its space.
     pub(super) is_removed: bool,
-}
-
-/// Changes that wait until they are enough for a layer, or somebody asks.
-#[derive(Default)]
-struct LeftChanges {
-    changes: Vec<FactChange>,
-    begins_after: u64,
-    sequence: u64,
 }
 
 /// What is known of a layer beside what is in it.
@@ -139,9 +134,6 @@ impl SpaceIndex {
         (memory_entries, changes_per_layer): (usize, usize),
     ) -> Result<bool> {
         let mut stack = self.stack.lock();
-        if !stack.is_live || sequence <= stack.sequence() {
-            return Ok(false);
-        }
         for _ in 0..UPKEEP_WAITS_MAX {
             if stack.memory_entries() <= memory_entries.saturating_mul(MEMORY_OVERRUN_MAX)
                 || stack.is_removed
@@ -150,39 +142,23 @@ impl SpaceIndex {
             }
             self.stack_changed.wait_for(&mut stack, UPKEEP_WAIT);
         }
-        if stack.left.changes.len() + changes.len() < changes_per_layer {
-            stack.leave(changes, before, sequence);
-            self.has_left.store(true, Ordering::Release);
+        self.wait_for_left(&mut stack, changes_per_layer)?;
+        if !stack.is_live || sequence <= stack.sequence() {
             return Ok(false);
         }
-        if stack.left.changes.is_empty() {
-            let segment = new_layer(&self.plan, &stack.layers, changes, sequence, None)?;
-            self.push(&mut stack, segment, before);
-            self.unite_small(&mut stack)?;
-            self.publish(&stack);
-        } else {
-            stack.leave(changes, before, sequence);
-            self.settle(&mut stack)?;
+        if changes_per_layer > 1 {
+            let is_enough = self.leave(&mut stack, changes, (before, sequence), changes_per_layer);
+            return Ok(is_enough || stack.is_upkeep_due(memory_entries));
         }
+        let segment = new_layer(&self.plan, &stack.layers, changes, sequence, None)?;
+        self.push(&mut stack, segment, before);
+        self.unite_small(&mut stack)?;
+        self.publish(&stack);
         Ok(stack.is_upkeep_due(memory_entries))
     }
 
-    /// Makes a layer of the changes that were left.
-    pub(super) fn settle(&self, stack: &mut Stack) -> Result<()> {
-        self.has_left.store(false, Ordering::Release);
-        let left = std::mem::take(&mut stack.left);
-        if left.changes.is_empty() {
-            return Ok(());
-        }
-        let layer = new_layer(&self.plan, &stack.layers, &left.changes, left.sequence, None)?;
-        self.push(stack, layer, left.begins_after);
-        self.unite_small(stack)?;
-        self.publish(stack);
-        Ok(())
-    }
-
     /// Unites the newest layers while they are small and about the same size.
-    fn unite_small(&self, stack: &mut Stack) -> Result<()> {
+    pub(super) fn unite_small(&self, stack: &mut Stack) -> Result<()> {
         while let [.., older, newer] = stack.layers.segments.as_slice() {
             let at = stack.layers.segments.len() - 2;
             let (old_size, new_size) = (older.entry_count(), newer.entry_count());
@@ -200,6 +176,13 @@ impl SpaceIndex {
         Ok(())
     }
 
+    /// Throws the layers away.
+    pub(super) fn distrust(&self, stack: &mut Stack) {
+        stack.clear();
+        stack.is_live = false;
+        self.publish(stack);
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Stack> {
         self.stack.lock()
     }
@@ -208,31 +191,20 @@ impl SpaceIndex {
 impl Stack {
     /// The last change that is in the layers, or was left.
     fn sequence(&self) -> u64 {
-        self.layers.sequence().max(self.left.sequence)
+        self.layers.sequence().max(self.left.sequence())
     }
 
     /// Up to where all changes are in the layers, when `newest` is the last one of the store.
     pub(super) fn covered(&self, newest: u64) -> u64 {
-        if self.left.changes.is_empty() {
-            newest.max(self.layers.sequence())
-        } else {
-            self.left.begins_after
-        }
-    }
-
-    fn leave(&mut self, changes: &[FactChange], before: u64, sequence: u64) {
-        if self.left.changes.is_empty() {
-            self.left.begins_after = before;
-        }
-        self.left.changes.extend_from_slice(changes);
-        self.left.sequence = sequence;
+        self.left.begins_after().unwrap_or_else(|| newest.max(self.layers.sequence()))
     }
 
     /// Throws all of it away.
     pub(super) fn clear(&mut self) {
         self.layers = Layers::default();
         self.infos.clear();
-        self.left = LeftChanges::default();
+        self.left.clear();
+        self.clears += 1;
         self.frozen = 0;
     }
 
@@ -288,12 +260,21 @@ impl Completions {
         self.memory_entries.load(Ordering::Relaxed)
     }
 
+    /// How many changes become one layer.
+    pub(super) fn changes_per_layer(&self) -> usize {
+        self.changes_per_layer.load(Ordering::Relaxed)
+    }
+
     /// Keeps more in memory from now on, and makes layers of many commits, so that each entry is copied fewer times.
     ///
     /// Who asks makes the layer of what was left until then: answers are as true as before, and the first one is slower.
     pub(crate) fn tune_for_bulk_load(&self) {
-        self.changes_per_layer.store(BULK_CHANGES, Ordering::Relaxed);
-        self.memory_entries.fetch_max(BULK_MEMORY_ENTRIES, Ordering::Relaxed);
+        if self.changes_per_layer() > 1 {
+            return;
+        }
+        let entries = self.memory_entries();
+        self.changes_per_layer.store((entries / BULK_CHANGES_SHARE).max(2), Ordering::Relaxed);
+        self.memory_entries.store(entries.saturating_mul(BULK_MEMORY_FACTOR), Ordering::Relaxed);
     }
 
     /// The layers of a space; `None` while they are being made.
@@ -364,7 +345,7 @@ impl Completions {
         for (space, changes) in changes {
             let index = self.spaces.load().get(space).cloned();
             let Some(index) = index else { continue };
-            let bounds = (self.memory_entries(), self.changes_per_layer.load(Ordering::Relaxed));
+            let bounds = (self.memory_entries(), self.changes_per_layer());
             match index.apply(changes, (before, sequence), bounds) {
                 Ok(due) => is_due |= due,
                 // It is derived: it is made anew from the store.
@@ -381,10 +362,7 @@ impl Completions {
 
     /// Throws the layers away; upkeep makes them anew.
     pub(super) fn distrust(&self, index: &SpaceIndex) {
-        let mut stack = index.lock();
-        stack.clear();
-        stack.is_live = false;
-        index.publish(&stack);
+        index.distrust(&mut index.lock());
     }
 
     /// Has the index of one space, or all of them, made anew; returns how many.
@@ -402,7 +380,8 @@ impl Completions {
             if stack.layers.sequence() > newest {
                 stack.clear();
             }
-            stack.left = LeftChanges::default();
+            stack.left.clear();
+            stack.clears += 1;
             stack.is_live = false;
             index.publish(&stack);
         }

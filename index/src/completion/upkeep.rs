@@ -100,6 +100,7 @@ fn keep_all(shared: &Shared, is_quiet: bool) -> Result<()> {
     catch_up::catch_up_all(shared)?;
     for index in shared.completions.all() {
         let memory_entries = shared.completions.memory_entries();
+        index.settle_aside(shared.completions.changes_per_layer())?;
         while unite_some(shared, &index, is_quiet, memory_entries)? {}
     }
     Ok(())
