@@ -138,9 +138,9 @@ fn run(shared: &Shared, full_text: &FullText) {
 
 /// Lets go of the index and deletes it.
 fn discard(full_text: &FullText) -> Result<()> {
+    full_text.state.reset();
     full_text.newest.store(None);
     full_text.generations.clear();
-    full_text.state.reset();
     full_text.discarded.fetch_add(1, Ordering::Relaxed);
     commit::discard(&full_text.folder)
 }

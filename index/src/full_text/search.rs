@@ -82,6 +82,7 @@ fn search(
     }
     let position =
         request.cursor.map(|cursor| cursor::decode(secret, request, cursor)).transpose()?;
+    full_text.state.wait_opened(deadline - time_max / 4);
     let progress = full_text.progress(shared.log_range().newest);
     page.indexed_through = progress.indexed_through;
     if let Some(share) = progress.rebuilding {
@@ -90,7 +91,11 @@ fn search(
     let catalog = shared.catalog();
     check_space(&catalog, request)?;
     let Some(snapshot) = full_text.snapshot(position.as_ref()) else {
-        // The index is not open yet.
+        if position.is_some() {
+            // An empty page would say that the pages before were all.
+            let text = "its pages cannot be found while the index is being opened: ask for this page again later";
+            return Err(Error::new(ErrorKind::InvalidCursor, "cursor", text));
+        }
         if page.notes.is_empty() {
             page.notes.push(SearchNote::IndexIncomplete { share: 0.0 });
         }

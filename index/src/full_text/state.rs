@@ -29,6 +29,8 @@ pub(super) struct State {
 #[derive(Debug, Default)]
 struct Inner {
     through: u64,
+    /// The index was opened, or made where there was none, since the start or since it was thrown away.
+    is_open: bool,
     rebuilding: Option<Rebuilding>,
     failure: Option<String>,
     is_woken: bool,
@@ -73,6 +75,17 @@ impl State {
             }
         }
         inner.has(sequence)
+    }
+
+    /// Waits until the index is open, or cannot be opened for now; at most until `deadline`. An index that is whole is open
+    /// a moment after the engine is.
+    pub(super) fn wait_opened(&self, deadline: Instant) {
+        let mut inner = self.inner.lock();
+        while !inner.is_open && inner.failure.is_none() && !inner.is_closing {
+            if self.advanced.wait_until(&mut inner, deadline).timed_out() {
+                break;
+            }
+        }
     }
 
     pub(super) fn store_was_replaced(&self, newest: u64) {
@@ -123,6 +136,7 @@ impl State {
     pub(super) fn publish(&self, through: u64, rebuilding: Option<Rebuilding>) {
         let mut inner = self.inner.lock();
         inner.through = through;
+        inner.is_open = true;
         inner.rebuilding = rebuilding;
         inner.failure = None;
         self.advanced.notify_all();
@@ -132,11 +146,13 @@ impl State {
     pub(super) fn reset(&self) {
         let mut inner = self.inner.lock();
         inner.through = 0;
+        inner.is_open = false;
         inner.rebuilding = Some(Rebuilding { share: 0.0 });
     }
 
     pub(super) fn note_failure(&self, failure: String) {
         self.inner.lock().failure = Some(failure);
+        self.advanced.notify_all();
     }
 
     /// Sleeps until there is work, for that long at most. `is_idle` is asked once more when nobody's call can be missed

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use pressmark_index::access::Access;
 use pressmark_index::engine::{Engine, EngineOptions};
+use pressmark_index::full_text::SearchRequest;
 use pressmark_index::mutation::Mutation;
 
 use crate::common::child::{Disk, check_success, child, fail};
@@ -29,6 +31,22 @@ fn check_comes_back(folder: &Path) {
     put_all(&engine, [document("n101", "", "word again")]);
     assert_eq!(search(&engine, "word").total, 100);
     check_clean(&engine);
+}
+
+#[test]
+fn the_first_search_after_a_start_waits_until_the_index_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = Access::anonymous();
+    let engine = fill(folder.path());
+    let cursor = engine.search(&request(&engine, "word", &access)).unwrap().next_cursor.unwrap();
+    drop(engine);
+    for cursor in [None, Some(cursor.as_str())] {
+        let engine = open(folder.path());
+        let request = request(&engine, "word", &access);
+        let page = engine.search(&SearchRequest { after_sequence: None, cursor, ..request });
+        let page = page.unwrap();
+        assert_eq!((page.total, page.hits.len(), page.notes), (100, 50, Vec::new()), "{cursor:?}");
+    }
 }
 
 #[test]
