@@ -39,6 +39,10 @@ struct Inner {
     store_ends_at: Option<u64>,
     /// A search met what cannot be.
     is_damaged: bool,
+    /// The damage for which the index was thrown away last, until a check of the store tells of it.
+    damage: Option<String>,
+    /// A check has told of damage that the feeder has yet to find.
+    is_damage_told: bool,
     /// The operator wants the index made anew.
     is_remake_asked: bool,
 }
@@ -101,6 +105,14 @@ impl State {
         self.wake();
     }
 
+    /// The damage for which the index was thrown away, once; without any, what a check has found itself is told.
+    pub(super) fn tell_damage(&self, has_found_some: bool) -> Option<String> {
+        let mut inner = self.inner.lock();
+        let damage = inner.damage.take();
+        inner.is_damage_told |= has_found_some && damage.is_none();
+        damage
+    }
+
     pub(super) fn ask_remake(&self) {
         self.inner.lock().is_remake_asked = true;
         self.wake();
@@ -142,11 +154,20 @@ impl State {
         self.advanced.notify_all();
     }
 
+    /// The index is thrown away for this.
+    pub(super) fn note_damage(&self, damage: &str) {
+        let mut inner = self.inner.lock();
+        if !inner.is_damage_told {
+            inner.damage = Some(damage.to_owned());
+        }
+    }
+
     /// Nothing can be found: the index is made anew.
     pub(super) fn reset(&self) {
         let mut inner = self.inner.lock();
         inner.through = 0;
         inner.is_open = false;
+        inner.is_damage_told = false;
         inner.rebuilding = Some(Rebuilding { share: 0.0 });
     }
 
