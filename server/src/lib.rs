@@ -37,6 +37,7 @@ pub mod telemetry;
 pub mod config;
 pub mod extraction;
 mod highlight;
+mod search_notes;
 pub mod indexer;
 pub mod loading;
 pub mod sources;

@@ -382,7 +382,7 @@ fn resources_are_found_from_the_shell() {
         &["search", "x", "--space", "nots", "--data", "d"],
         &expect![[r#"
         exit 2
-        pressmark: space `nots`: there is no such space
+        pressmark: space `nots`: there is no such space: the spaces are notes
     "#]],
     );
     check(
