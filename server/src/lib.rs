@@ -37,9 +37,9 @@ pub mod telemetry;
 pub mod config;
 pub mod extraction;
 mod highlight;
-mod search_notes;
 pub mod indexer;
 pub mod loading;
+mod search_notes;
 pub mod sources;
 pub mod watch;
 

@@ -22,7 +22,9 @@ const FAULTS_MAX: usize = 20;
 /// What to do about a damaged file.
 fn way_out(full_text: &FullText) -> String {
     let folder = full_text.folder.display();
-    format!("have the index made anew with `Reindex` of the admin plane, or stop the server and delete {folder}")
+    format!(
+        "have the index made anew with `Reindex` of the admin plane, or stop the server and delete {folder}"
+    )
 }
 
 /// Calls `fault` with what is damaged and what differs, and `tick` from time to time. Returns how many documents were
@@ -122,13 +124,16 @@ fn compare(
             let is_old = stored.is_some_and(|stored| stored.sequence <= newest);
             if is_old && versions != stored.map(|stored| stored.version).as_slice() {
                 let uri = String::from_utf8_lossy(uri);
-                faults.add(format!("{uri}: the store has {stored:?}, the index versions {versions:?}"));
+                faults.add(format!(
+                    "{uri}: the store has {stored:?}, the index versions {versions:?}"
+                ));
             }
         }
         for (uri, versions) in found {
             if !is_gone_since(&view, &uri, newest)? {
                 let uri = String::from_utf8_lossy(&uri);
-                faults.add(format!("{uri}: the index has versions {versions:?}, the store has none"));
+                faults
+                    .add(format!("{uri}: the index has versions {versions:?}, the store has none"));
             }
         }
         match slice.last {

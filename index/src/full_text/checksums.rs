@@ -110,7 +110,8 @@ fn files(index: &Index) -> Result<(Vec<SegmentMeta>, Vec<PathBuf>)> {
     let mut files = Vec::new();
     for segment in &segments {
         let id = segment.id().uuid_string();
-        let deletes = segment.has_deletes().then(|| segment.relative_path(SegmentComponent::Delete));
+        let deletes =
+            segment.has_deletes().then(|| segment.relative_path(SegmentComponent::Delete));
         let is_of_segment = |file: &&PathBuf| {
             let extension = file.extension().unwrap_or_default();
             let is_current = match extension.to_str() {

@@ -169,13 +169,16 @@ fn a_page_of_which_nothing_is_left_is_none() {
         let one = engine.search(&first).unwrap();
         let all: Vec<u32> = pages(&engine, &first, 7)
             .iter()
-            .flat_map(|page| names(page).iter().map(|name| name[1..].parse().unwrap()).collect::<Vec<u32>>())
+            .flat_map(|page| {
+                names(page).iter().map(|name| name[1..].parse().unwrap()).collect::<Vec<u32>>()
+            })
             .collect();
         let gone = if from == 0 { &all[..] } else { &all[7..14] };
         put_all(&engine, gone.iter().map(|n| hidden(*n, true)));
         let newest = request(&engine, "word", &access).after_sequence;
         let cursor = one.next_cursor.as_deref();
-        let two = engine.search(&SearchRequest { cursor, after_sequence: newest, ..first }).unwrap();
+        let two =
+            engine.search(&SearchRequest { cursor, after_sequence: newest, ..first }).unwrap();
         assert_eq!((two.hits.len(), two.total, two.next_cursor), (left, total, None), "{gone:?}");
     }
 }

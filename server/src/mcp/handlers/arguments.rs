@@ -287,7 +287,9 @@ mod tests {
             assert!(integer(number).is_none_or(|number| number == 0), "{number}");
         }
         assert_eq!(integer("18446744073709551615"), Some(u64::MAX));
-        for number in ["18446744073709551616", "1e20", "1e400", "1e99999999999", "-5", "0.5", "5e-1"] {
+        for number in
+            ["18446744073709551616", "1e20", "1e400", "1e99999999999", "-5", "0.5", "5e-1"]
+        {
             assert_eq!(integer(number), None, "{number}");
         }
     }
