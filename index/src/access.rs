@@ -90,6 +90,11 @@ impl Access {
         self.groups == Groups::Every
     }
 
+    /// Whether nothing is hidden from this caller, whatever the store holds.
+    pub fn sees_everything(&self) -> bool {
+        self.spaces == Spaces::All && self.required.is_empty() && self.passes_every_acl()
+    }
+
     /// Whether an ACL with these group names lets the caller in.
     pub fn passes_acl(&self, acl: &[String]) -> bool {
         match &self.groups {

@@ -39,6 +39,7 @@ pub mod extraction;
 mod highlight;
 pub mod indexer;
 pub mod loading;
+mod search_notes;
 pub mod sources;
 pub mod watch;
 

@@ -348,7 +348,7 @@ fn resources_are_found_from_the_shell() {
           The sailor's wife
 
         1 of 1
-        with at least 1 of the 2 words
+        few resources have all 2 words: those with at least 1 of them come after
     "#]],
     );
     let lines = pressmark(at, &["search", "sailor -wife", "--limit", "1", "--json", "--data", "d"]);
@@ -382,7 +382,7 @@ fn resources_are_found_from_the_shell() {
         &["search", "x", "--space", "nots", "--data", "d"],
         &expect![[r#"
         exit 2
-        pressmark: space `nots`: there is no such space
+        pressmark: space `nots`: there is no such space: the spaces are notes
     "#]],
     );
     check(

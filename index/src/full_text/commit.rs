@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError};
 
@@ -91,8 +91,10 @@ pub(super) struct OpenIndex {
 
 /// Why an index could not be opened.
 pub(super) enum OpenFault {
-    /// It is of no use: it must be thrown away.
-    Useless(String),
+    /// It was made in another way, or from another store: it must be thrown away.
+    Outdated(String),
+    /// It is not what was written: it must be thrown away.
+    Damaged(String),
     /// It may be used later.
     Later(Error),
 }
@@ -107,18 +109,20 @@ pub(super) fn open(
     std::fs::create_dir_all(folder)
         .map_err(|source| OpenFault::Later(folder_error(folder, source)))?;
     let opened = open_or_create(folder, fields, is_stopped).map_err(|source| {
-        if is_useless(&source) {
-            OpenFault::Useless(source.to_string())
+        if is_of_another_version(&source) {
+            OpenFault::Outdated(source.to_string())
+        } else if is_useless(&source) {
+            OpenFault::Damaged(source.to_string())
         } else {
             OpenFault::Later(failed("opened", source))
         }
     })?;
     match &opened.payload {
         Some(payload) if payload.versions != versions => {
-            Err(OpenFault::Useless(format!("it is of another version ({})", payload.versions)))
+            Err(OpenFault::Outdated(format!("it is of another version ({})", payload.versions)))
         }
         None if opened.reader.searcher().num_docs() > 0 => {
-            Err(OpenFault::Useless("it does not say how far it is".to_owned()))
+            Err(OpenFault::Damaged("it does not say how far it is".to_owned()))
         }
         _ => Ok(opened),
     }
@@ -151,7 +155,7 @@ fn open_or_create(
     Ok(OpenIndex { index, reader, payload })
 }
 
-/// Opens the writer. Its threads are as nice as the one that calls.
+/// Opens the writer. Its threads are as nice as the one that calls. It merges nothing yet, see [`allow_merges`].
 pub(super) fn writer(
     index: &Index,
     options: &FullTextOptions,
@@ -165,13 +169,19 @@ pub(super) fn writer(
         .build();
     let writer =
         index.writer_with_options(writer_options).map_err(|source| failed("opened", source))?;
+    writer.set_merge_policy(Box::new(NoMergePolicy));
+    Ok(writer)
+}
+
+/// From here on segments are merged. Before their files were compared with their checksums they are not: what is merged
+/// gets a checksum that is right, whatever was read.
+pub(super) fn allow_merges(writer: &IndexWriter<ResourceDocument>) {
     let mut policy = LogMergePolicy::default();
     policy.set_max_docs_before_merge(MERGED_DOCUMENTS_MAX);
     policy.set_min_num_segments(MERGE_FACTOR);
     policy.set_min_layer_size(SMALL_SEGMENT_DOCUMENTS);
     policy.set_del_docs_ratio_before_merge(DELETED_SHARE_MAX);
     writer.set_merge_policy(Box::new(policy));
-    Ok(writer)
 }
 
 /// Throws the index away.
@@ -187,20 +197,27 @@ fn folder_error(folder: &Path, source: std::io::Error) -> Error {
         .with_source(source)
 }
 
+/// Faults of an index that another version of the program made.
+fn is_of_another_version(error: &TantivyError) -> bool {
+    use tantivy::directory::error::OpenReadError;
+    matches!(
+        error,
+        TantivyError::IncompatibleIndex(_)
+            | TantivyError::SchemaError(_)
+            | TantivyError::MissingPlugin(_)
+            | TantivyError::UnexpectedPlugin(_)
+            | TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(_))
+    )
+}
+
 /// Faults that trying again does not mend.
 fn is_useless(error: &TantivyError) -> bool {
     use tantivy::directory::error::OpenReadError;
     match error {
         TantivyError::DataCorruption(_)
-        | TantivyError::IncompatibleIndex(_)
-        | TantivyError::SchemaError(_)
         | TantivyError::DeserializeError(_)
         | TantivyError::FieldNotFound(_)
-        | TantivyError::MissingPlugin(_)
-        | TantivyError::UnexpectedPlugin(_)
-        | TantivyError::OpenReadError(
-            OpenReadError::FileDoesNotExist(_) | OpenReadError::IncompatibleIndex(_),
-        ) => true,
+        | TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => true,
         // What is read and makes no sense comes as an error of these kinds.
         TantivyError::IoError(source) => {
             matches!(source.kind(), IoErrorKind::InvalidData | IoErrorKind::UnexpectedEof)
@@ -208,7 +225,7 @@ fn is_useless(error: &TantivyError) -> bool {
         TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) => {
             matches!(io_error.kind(), IoErrorKind::InvalidData | IoErrorKind::UnexpectedEof)
         }
-        _ => false,
+        _ => is_of_another_version(error),
     }
 }
 

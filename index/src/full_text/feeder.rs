@@ -16,6 +16,7 @@ use tantivy::indexer::UserOperation;
 use tantivy::{IndexReader, IndexWriter};
 
 use super::FullText;
+use super::checksums::{Checksums, Step};
 use super::commit::{self, OpenFault, Payload, failed};
 use super::document::{DocumentMaker, ResourceDocument};
 use super::reconcile::Reconcile;
@@ -79,8 +80,10 @@ impl Drop for Feeder {
 
 /// Why a session ended before the engine closed.
 pub(super) enum Fault {
-    /// The index is of no use: it is made anew.
-    Useless(String),
+    /// The index was made in another way, or from another store: it is made anew.
+    Outdated(String),
+    /// The index is not what was written: it is made anew.
+    Damaged(String),
     /// The operator wants it made anew.
     Remake,
     /// The same may work later.
@@ -91,7 +94,7 @@ impl From<Error> for Fault {
     fn from(error: Error) -> Fault {
         match error.kind() {
             ErrorKind::Corrupt if error.subject() == "full text" => {
-                Fault::Useless(error.with_cause())
+                Fault::Damaged(error.with_cause())
             }
             _ => Fault::Later(error),
         }
@@ -102,12 +105,13 @@ fn run(shared: &Shared, full_text: &FullText) {
     // A thread that may not stand back works all the same.
     let _ = rustix::process::nice(NICENESS);
     let mut pause = PAUSE_MIN;
+    let mut is_checked = false;
     while !full_text.state.is_closing() {
         let mut has_committed = false;
         // tantivy panics at some damage of its files.
         let stop = Arc::new(AtomicBool::new(false));
         let session = catch_unwind(AssertUnwindSafe(|| {
-            session(shared, full_text, &stop, &mut has_committed)
+            session(shared, full_text, &stop, (&mut has_committed, &mut is_checked))
         }));
         // A merge that still runs ends with an error at its next write.
         stop.store(true, Ordering::Relaxed);
@@ -117,10 +121,13 @@ fn run(shared: &Shared, full_text: &FullText) {
         let fault = match session {
             Ok(Ok(())) => break,
             Ok(Err(fault)) => fault,
-            Err(_) => Fault::Useless("reading it ended in a panic".to_owned()),
+            Err(_) => Fault::Damaged("reading it ended in a panic".to_owned()),
         };
+        if let Fault::Damaged(reason) = &fault {
+            full_text.state.note_damage(reason);
+        }
         let failure = match fault {
-            Fault::Useless(reason) => match discard(full_text) {
+            Fault::Outdated(reason) | Fault::Damaged(reason) => match discard(full_text) {
                 Ok(()) => format!("the index is made anew: {reason}"),
                 Err(error) => format!("{}, and is of no use: {reason}", error.with_cause()),
             },
@@ -138,9 +145,9 @@ fn run(shared: &Shared, full_text: &FullText) {
 
 /// Lets go of the index and deletes it.
 fn discard(full_text: &FullText) -> Result<()> {
+    full_text.state.reset();
     full_text.newest.store(None);
     full_text.generations.clear();
-    full_text.state.reset();
     full_text.discarded.fetch_add(1, Ordering::Relaxed);
     commit::discard(&full_text.folder)
 }
@@ -150,12 +157,13 @@ fn session(
     shared: &Shared,
     full_text: &FullText,
     stop: &Arc<AtomicBool>,
-    has_committed: &mut bool,
+    (has_committed, is_checked): (&mut bool, &mut bool),
 ) -> Result<(), Fault> {
-    let mut session = Session::open(shared, full_text, stop)?;
+    let mut session = Session::open(shared, full_text, stop, *is_checked)?;
     loop {
         let has_work = session.step()?;
         *has_committed |= session.committed_at.is_some();
+        *is_checked = session.unchecked.is_none();
         if full_text.state.is_closing() {
             if session.fed != session.committed && !session.is_torn {
                 session.commit()?;
@@ -195,6 +203,8 @@ pub(super) struct Session<'s> {
     is_torn: bool,
     /// All resources are being looked at.
     reconcile: Option<Reconcile>,
+    /// Files that are yet to be compared with their checksums.
+    unchecked: Option<Checksums>,
 }
 
 impl<'s> Session<'s> {
@@ -202,14 +212,22 @@ impl<'s> Session<'s> {
         shared: &'s Shared,
         full_text: &'s FullText,
         stop: &Arc<AtomicBool>,
+        is_checked: bool,
     ) -> Result<Session<'s>, Fault> {
         let versions = commit::versions(&full_text.options);
         let opened = commit::open(&full_text.folder, &full_text.fields, &versions, stop);
         let opened = opened.map_err(|fault| match fault {
-            OpenFault::Useless(reason) => Fault::Useless(reason),
+            OpenFault::Outdated(reason) => Fault::Outdated(reason),
+            OpenFault::Damaged(reason) => Fault::Damaged(reason),
             OpenFault::Later(error) => Fault::Later(error),
         })?;
         let writer = commit::writer(&opened.index, &full_text.options)?;
+        let unchecked = if is_checked {
+            commit::allow_merges(&writer);
+            None
+        } else {
+            Some(Checksums::new(&full_text.folder, &opened.index)?)
+        };
         let payload = match opened.payload {
             Some(payload) => payload,
             None => Payload {
@@ -232,6 +250,7 @@ impl<'s> Session<'s> {
             is_dirty: false,
             is_torn: false,
             reconcile: None,
+            unchecked,
         };
         session.check_store()?;
         if !payload.is_complete {
@@ -253,10 +272,11 @@ impl<'s> Session<'s> {
         }
         let has_followed = self.follow()?;
         let has_looked = !has_followed && self.look_at_resources()?;
+        let has_compared = self.compare_checksums()?;
         if self.is_commit_due() {
             self.commit()?;
         }
-        Ok(has_followed || has_looked)
+        Ok(has_followed || has_looked || has_compared)
     }
 
     /// The index may not hold what the store has lost.
@@ -265,17 +285,32 @@ impl<'s> Session<'s> {
             return Err(Fault::Remake);
         }
         if self.full_text.state.take_damage() {
-            return Err(Fault::Useless("a search met damage".to_owned()));
+            return Err(Fault::Damaged("a search met damage".to_owned()));
         }
         let newest = self.shared.log_range().newest;
         let ends_at = self.full_text.state.take_store_end().unwrap_or(newest);
         if self.fed > ends_at.min(newest) {
-            return Err(Fault::Useless(format!(
+            return Err(Fault::Outdated(format!(
                 "it holds change {}, the store ends at {newest}",
                 self.fed
             )));
         }
         Ok(())
+    }
+
+    /// Compares the next piece of the files that were there at the start; false: all were compared. It takes turns with all
+    /// other work, since an index may have more bytes than are read in minutes.
+    fn compare_checksums(&mut self) -> Result<bool, Fault> {
+        let Some(unchecked) = &mut self.unchecked else { return Ok(false) };
+        match unchecked.step() {
+            Step::More => {}
+            Step::Damaged(file) => return Err(Fault::Damaged(file)),
+            Step::Done => {
+                self.unchecked = None;
+                commit::allow_merges(&self.writer);
+            }
+        }
+        Ok(true)
     }
 
     /// Takes the next changes from the log; false: there are none.

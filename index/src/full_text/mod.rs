@@ -30,6 +30,7 @@ mod snapshot;
 mod window;
 
 // The index, and what keeps it in step with the store.
+mod checksums;
 mod commit;
 mod directory;
 mod document;

@@ -42,7 +42,7 @@ pub(super) fn hits(
                     mime_type: loaded.descriptor.mime_type().unwrap_or_default(),
                     space,
                     last_modified: Some(loaded.head.order.modified).filter(|time| *time != 0),
-                    score: *score,
+                    score: request.access.sees_everything().then_some(*score),
                     snippet: snippet_of(loaded, shown.as_deref(), request, &mut snippets),
                 });
             }

@@ -82,8 +82,9 @@ pub struct SearchHit {
     pub title: String,
     /// The piece of its text that shows best why it was found.
     pub snippet: Snippet,
-    /// How well it fits; only hits of one query can be compared.
-    pub score: f32,
+    /// How well it fits; only hits of one query can be compared. `None` for a caller who may not see everything: scores are
+    /// made of how many resources hold a word, hidden ones among them.
+    pub score: Option<f32>,
     /// Its MIME type; empty where it has none.
     pub mime_type: String,
     /// The name of its space.

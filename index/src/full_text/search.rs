@@ -1,6 +1,7 @@
 //! One search, from what was typed to the page.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::FullText;
@@ -14,7 +15,7 @@ use super::postings::Clock;
 use super::query::{KnownFields, parse};
 use super::rank::{FEW_WORDS_MAX, Ranked, Top};
 use super::request::{
-    FullTextProgress, FullTextStats, HITS_MAX, SearchNote, SearchPage, SearchRequest,
+    FullTextProgress, FullTextStats, HITS_MAX, SearchHit, SearchNote, SearchPage, SearchRequest,
 };
 use super::snapshot::Snapshot;
 use super::snippet::Wanted as WantedWords;
@@ -27,6 +28,8 @@ use crate::shared::Shared;
 const FEW_HITS: u64 = 3;
 /// No search takes longer, whatever is asked.
 const TIME_MAX: Duration = Duration::from_secs(60);
+/// Names that an error lists.
+const NAMES_MAX: usize = 20;
 
 impl Shared {
     pub(crate) fn full_text_progress(&self) -> Option<FullTextProgress> {
@@ -73,93 +76,72 @@ fn search(
 ) -> Result<SearchPage> {
     let time_max = request.time_max.min(TIME_MAX);
     let deadline = Instant::now() + time_max;
+    // Some time is left for the search itself.
+    let waited = deadline - time_max / 4;
+    let catalog = shared.catalog();
+    let variables = known_names(&catalog, request)?;
     let mut page = SearchPage::default();
     if let Some(sequence) = request.after_sequence
-        // Some time is left for the search itself.
-        && !full_text.state.wait_through(sequence, deadline - time_max / 4)
+        && !full_text.state.wait_through(sequence, waited)
     {
         page.notes.push(SearchNote::StillBehind);
     }
     let position =
         request.cursor.map(|cursor| cursor::decode(secret, request, cursor)).transpose()?;
+    full_text.state.wait_opened(waited);
     let progress = full_text.progress(shared.log_range().newest);
     page.indexed_through = progress.indexed_through;
     if let Some(share) = progress.rebuilding {
         page.notes.push(SearchNote::IndexIncomplete { share });
     }
-    let catalog = shared.catalog();
-    check_space(&catalog, request)?;
     let Some(snapshot) = full_text.snapshot(position.as_ref()) else {
-        // The index is not open yet.
+        if position.is_some() {
+            // An empty page would say that the pages before were all.
+            let text = "its pages cannot be found while the index is being opened: ask for this page again later";
+            return Err(Error::new(ErrorKind::InvalidCursor, "cursor", text));
+        }
         if page.notes.is_empty() {
             page.notes.push(SearchNote::IndexIncomplete { share: 0.0 });
         }
         return Ok(page);
     };
-    let variables = known_variables(&catalog, request);
-    let known = KnownFields { variables: &variables, languages: &snapshot.languages };
-    let query = parse(request.query, &known);
-    if let Some(cut) = query.cut {
-        page.notes.push(SearchNote::QueryCut { bytes: cut.bytes, words: cut.words });
+    let question = Question { shared, full_text, catalog: &catalog, variables, request, deadline };
+    let mut answer = question.ask(&snapshot, position)?;
+    if answer.is_all_lost()
+        && let Some(newest) = full_text.newest.load_full()
+        && !Arc::ptr_eq(&newest, &snapshot)
+    {
+        // Who sees nothing of a kept state any more is told what there is now.
+        let now = question.ask(&newest, position)?;
+        (answer.total, answer.total_is_exact) = (now.total, now.total_is_exact);
     }
-    let asked = Asked::new(request.query, &query);
-    let filters = Filters::new(&catalog, &shared.acls, (request, &asked), &full_text.fields);
-    // Nothing typed stands for everything; signs stand for nothing.
-    if query.is_empty() && !request.query.trim().is_empty() {
-        page.notes.push(SearchNote::NoWords);
-        page.total_is_exact = true;
-        return Ok(page);
-    }
-    let limit = request.limit.clamp(1, HITS_MAX);
-    let mut search = Search {
-        full_text,
-        request,
-        snapshot: &snapshot,
-        planner: Planner::new(&snapshot, &full_text.fields),
-        asked: &asked,
-        filters: &filters,
-        clock: Clock::until(deadline),
-        limit,
-        after: position,
-        wanted_words: WantedWords::of(&query, &snapshot.languages),
-    };
-    let answer = search.run(&mut page.notes)?;
-    page.total = answer.total;
-    page.total_is_exact = !search.clock.is_up();
-    if search.clock.is_up() {
-        page.notes.push(SearchNote::TimeCut);
-    }
-    let has_more = answer.hits.len() > limit;
-    let hits = answer.hits.get(..limit.min(answer.hits.len())).unwrap_or_default();
-    if let Some(last) = hits.last().filter(|_| has_more) {
-        let generation = snapshot.generation();
-        let position = Position { relaxed: answer.relaxed, generation, after: last.rank };
-        page.next_cursor = Some(cursor::encode(secret, request, &position));
+    if let Some(position) = &answer.next {
+        page.next_cursor = Some(cursor::encode(secret, request, position));
         full_text.generations.keep(&snapshot);
     }
-    let index = (&snapshot.searcher, &full_text.fields);
-    page.hits = page::hits(shared, index, request, &search.wanted_words, hits)?;
+    page.notes.extend(answer.notes);
+    page.hits = answer.hits;
+    page.total = answer.total;
+    page.total_is_exact = answer.total_is_exact;
     Ok(page)
 }
 
-fn check_space(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Result<()> {
-    let Some(name) = request.space else { return Ok(()) };
-    match catalog.by_name(name).filter(|_| request.access.sees_space(name)) {
-        Some(_) => Ok(()),
-        None => Err(Error::new(
-            ErrorKind::NotFound,
-            format!("space `{name}`"),
-            "there is no such space",
-        )),
-    }
-}
-
 /// The variables that may be named: those of the spaces that the caller sees.
-fn known_variables(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Vec<String> {
-    let mut variables: Vec<String> = catalog
-        .spaces
-        .iter()
-        .filter(|space| request.access.sees_space(&space.settings.name))
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] when the request names a space or a variable that is not there.
+fn known_names(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Result<Vec<String>> {
+    let visible = catalog.spaces.iter().filter(|space| {
+        let name = &space.settings.name;
+        request.access.sees_space(name)
+    });
+    if let Some(wanted) = request.space {
+        let names: Vec<&str> = visible.clone().map(|space| space.settings.name.as_str()).collect();
+        if !names.contains(&wanted) {
+            return Err(no_such(("space", "spaces"), wanted, &names));
+        }
+    }
+    let mut variables: Vec<String> = visible
         .filter(|space| request.space.is_none_or(|name| name == space.settings.name))
         .flat_map(|space| {
             space.matcher.template().variables().map(|variable| variable.name.clone())
@@ -167,11 +149,114 @@ fn known_variables(catalog: &SpaceCatalog, request: &SearchRequest<'_>) -> Vec<S
         .collect();
     variables.sort_unstable();
     variables.dedup();
-    variables
+    match request.variables.iter().find(|(name, _)| !variables.contains(name)) {
+        Some((name, _)) => Err(no_such(("variable", "variables"), name, &variables)),
+        None => Ok(variables),
+    }
 }
 
-/// What a search came to.
+fn no_such<T: AsRef<str>>((one, many): (&str, &str), wanted: &str, names: &[T]) -> Error {
+    let named: Vec<&str> = names.iter().take(NAMES_MAX).map(AsRef::as_ref).collect();
+    let more = names.len() - named.len();
+    let named = named.join(", ");
+    let there_are = match (names.is_empty(), more) {
+        (true, _) => format!("there are no {many}"),
+        (false, 0) => format!("the {many} are {named}"),
+        (false, more) => format!("the {many} are {named} and {more} more"),
+    };
+    let detail = format!("there is no such {one}: {there_are}");
+    Error::new(ErrorKind::NotFound, format!("{one} `{wanted}`"), detail)
+}
+
+/// What any state of the index can be asked.
+struct Question<'a> {
+    shared: &'a Shared,
+    full_text: &'a FullText,
+    catalog: &'a SpaceCatalog,
+    /// The variables that may be named.
+    variables: Vec<String>,
+    request: &'a SearchRequest<'a>,
+    deadline: Instant,
+}
+
+/// What a state of the index says, as the store has it now.
+#[derive(Default)]
 struct Answer {
+    hits: Vec<SearchHit>,
+    /// Hits of the index that the store does not have any more for this caller.
+    lost: u64,
+    total: u64,
+    total_is_exact: bool,
+    next: Option<Position>,
+    notes: Vec<SearchNote>,
+}
+
+impl Answer {
+    fn is_all_lost(&self) -> bool {
+        self.hits.is_empty() && self.lost > 0
+    }
+}
+
+impl Question<'_> {
+    fn ask(&self, snapshot: &Snapshot, position: Option<Position>) -> Result<Answer> {
+        let Question { shared, full_text, request, .. } = *self;
+        let known = KnownFields { variables: &self.variables, languages: &snapshot.languages };
+        let query = parse(request.query, &known);
+        let mut answer = Answer::default();
+        if let Some(cut) = query.cut {
+            answer.notes.push(SearchNote::QueryCut { bytes: cut.bytes, words: cut.words });
+        }
+        // Nothing typed stands for everything; signs stand for nothing.
+        if query.is_empty() && !request.query.trim().is_empty() {
+            answer.notes.push(SearchNote::NoWords);
+            answer.total_is_exact = true;
+            return Ok(answer);
+        }
+        let asked = Asked::new(request.query, &query);
+        let filters =
+            Filters::new(self.catalog, &shared.acls, (request, &asked), &full_text.fields);
+        let mut search = Search {
+            full_text,
+            request,
+            snapshot,
+            planner: Planner::new(snapshot, &full_text.fields),
+            asked: &asked,
+            filters: &filters,
+            clock: Clock::until(self.deadline),
+            limit: request.limit.clamp(1, HITS_MAX),
+            after: position,
+            wanted_words: WantedWords::of(&query, &snapshot.languages),
+        };
+        let index = (&snapshot.searcher, &full_text.fields);
+        let notes = answer.notes.len();
+        loop {
+            answer.notes.truncate(notes);
+            let found = search.run(&mut answer.notes)?;
+            let ranked = found.hits.get(..search.limit).unwrap_or(&found.hits);
+            answer.next = ranked.last().filter(|_| found.hits.len() > search.limit).map(|last| {
+                let generation = snapshot.generation();
+                Position { relaxed: found.relaxed, generation, after: last.rank }
+            });
+            answer.hits = page::hits(shared, index, request, &search.wanted_words, ranked)?;
+            let lost = ranked.len().saturating_sub(answer.hits.len());
+            answer.lost += u64::try_from(lost).unwrap_or(u64::MAX);
+            answer.total = found.total.saturating_sub(answer.lost);
+            // A page on which nothing is left is no page: what comes behind it is.
+            if !answer.hits.is_empty() || answer.next.is_none() || search.clock.is_up() {
+                break;
+            }
+            search.after = answer.next;
+        }
+        answer.total_is_exact = !search.clock.is_up();
+        if search.clock.is_up() {
+            answer.notes.push(SearchNote::TimeCut);
+        }
+        Ok(answer)
+    }
+}
+
+/// What was found in the index.
+struct Ranks {
     relaxed: Relaxed,
     /// One more than the page holds, if there are.
     hits: Vec<Ranked>,
@@ -194,7 +279,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// All words first; where few resources have them, most of them; where hardly any has them, typos too.
-    fn run(&mut self, notes: &mut Vec<SearchNote>) -> Result<Answer> {
+    fn run(&mut self, notes: &mut Vec<SearchNote>) -> Result<Ranks> {
         if let Some(position) = self.after {
             return self.relaxed(position.relaxed, notes);
         }
@@ -216,7 +301,7 @@ impl Search<'_> {
     }
 
     /// Looks for less than what was typed.
-    fn relaxed(&mut self, relaxed: Relaxed, notes: &mut Vec<SearchNote>) -> Result<Answer> {
+    fn relaxed(&mut self, relaxed: Relaxed, notes: &mut Vec<SearchNote>) -> Result<Ranks> {
         let one_by_one = match relaxed {
             Relaxed::Not => None,
             Relaxed::FewerWords | Relaxed::Typos => self.asked.one_by_one(),
@@ -244,7 +329,7 @@ impl Search<'_> {
         plan: &Plan,
         (relaxed, words): (Relaxed, usize),
         notes: &mut Vec<SearchNote>,
-    ) -> Result<Answer> {
+    ) -> Result<Ranks> {
         let execution = Execution {
             fields: &self.full_text.fields,
             plan,
@@ -266,7 +351,7 @@ impl Search<'_> {
         if found.is_prefix_cut && !notes.contains(&SearchNote::PrefixCut) {
             notes.push(SearchNote::PrefixCut);
         }
-        Ok(Answer { relaxed, hits: found.top.into_hits(), total: found.total })
+        Ok(Ranks { relaxed, hits: found.top.into_hits(), total: found.total })
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct State {
 #[derive(Debug, Default)]
 struct Inner {
     through: u64,
+    /// The index was opened, or made where there was none, since the start or since it was thrown away.
+    is_open: bool,
     rebuilding: Option<Rebuilding>,
     failure: Option<String>,
     is_woken: bool,
@@ -37,6 +39,10 @@ struct Inner {
     store_ends_at: Option<u64>,
     /// A search met what cannot be.
     is_damaged: bool,
+    /// The damage for which the index was thrown away last, until a check of the store tells of it.
+    damage: Option<String>,
+    /// A check has told of damage that the feeder has yet to find.
+    is_damage_told: bool,
     /// The operator wants the index made anew.
     is_remake_asked: bool,
 }
@@ -75,6 +81,17 @@ impl State {
         inner.has(sequence)
     }
 
+    /// Waits until the index is open, or cannot be opened for now; at most until `deadline`. An index that is whole is open
+    /// a moment after the engine is.
+    pub(super) fn wait_opened(&self, deadline: Instant) {
+        let mut inner = self.inner.lock();
+        while !inner.is_open && inner.failure.is_none() && !inner.is_closing {
+            if self.advanced.wait_until(&mut inner, deadline).timed_out() {
+                break;
+            }
+        }
+    }
+
     pub(super) fn store_was_replaced(&self, newest: u64) {
         let mut inner = self.inner.lock();
         let ends_at = inner.store_ends_at.map_or(newest, |before| before.min(newest));
@@ -86,6 +103,14 @@ impl State {
     pub(super) fn report_damage(&self) {
         self.inner.lock().is_damaged = true;
         self.wake();
+    }
+
+    /// The damage for which the index was thrown away, once; without any, what a check has found itself is told.
+    pub(super) fn tell_damage(&self, has_found_some: bool) -> Option<String> {
+        let mut inner = self.inner.lock();
+        let damage = inner.damage.take();
+        inner.is_damage_told |= has_found_some && damage.is_none();
+        damage
     }
 
     pub(super) fn ask_remake(&self) {
@@ -123,20 +148,32 @@ impl State {
     pub(super) fn publish(&self, through: u64, rebuilding: Option<Rebuilding>) {
         let mut inner = self.inner.lock();
         inner.through = through;
+        inner.is_open = true;
         inner.rebuilding = rebuilding;
         inner.failure = None;
         self.advanced.notify_all();
+    }
+
+    /// The index is thrown away for this.
+    pub(super) fn note_damage(&self, damage: &str) {
+        let mut inner = self.inner.lock();
+        if !inner.is_damage_told {
+            inner.damage = Some(damage.to_owned());
+        }
     }
 
     /// Nothing can be found: the index is made anew.
     pub(super) fn reset(&self) {
         let mut inner = self.inner.lock();
         inner.through = 0;
+        inner.is_open = false;
+        inner.is_damage_told = false;
         inner.rebuilding = Some(Rebuilding { share: 0.0 });
     }
 
     pub(super) fn note_failure(&self, failure: String) {
         self.inner.lock().failure = Some(failure);
+        self.advanced.notify_all();
     }
 
     /// Sleeps until there is work, for that long at most. `is_idle` is asked once more when nobody's call can be missed

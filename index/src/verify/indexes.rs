@@ -15,12 +15,14 @@ impl Check<'_> {
     }
 
     /// The full-text index holds every resource in the version that the store has, and nothing else.
-    pub(super) fn full_text(&mut self) -> Result<()> {
+    pub(super) fn full_text(&mut self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         if self.unreadable {
             return Ok(());
         }
+        let resources = self.report.resources;
         let mut faults = Vec::new();
-        let compared = full_text::check(self.shared, &mut |fault| faults.push(fault))?;
+        let tick = &mut || progress(resources);
+        let compared = full_text::check(self.shared, tick, &mut |fault| faults.push(fault))?;
         self.report.derived_keys += compared;
         faults.into_iter().for_each(|fault| self.report.fault(format!("full text: {fault}")));
         Ok(())

@@ -122,7 +122,7 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
         })
     })?;
     check.completion(completion)?;
-    let result = check.full_text();
+    let result = check.full_text(progress);
     check.report.caught("full text", result)?;
     progress(check.report.resources);
     Ok(check.report)

@@ -1,10 +1,13 @@
 //! The index is derived: whatever happens to it, the store goes on and the index comes back.
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use pressmark_index::access::Access;
 use pressmark_index::engine::{Engine, EngineOptions};
+use pressmark_index::full_text::SearchRequest;
 use pressmark_index::mutation::Mutation;
 
 use crate::common::child::{Disk, check_success, child, fail};
@@ -21,14 +24,102 @@ fn fill(folder: &Path) -> Engine {
 /// Opens again and checks that all is found.
 #[track_caller]
 fn check_comes_back(folder: &Path) {
+    check_is_whole(&open(folder));
+}
+
+/// The same of an index that is damaged: the first check of the store tells of it.
+#[track_caller]
+fn check_comes_back_from_damage(folder: &Path, told: &str) {
     let engine = open(folder);
-    let page = search(&engine, "word");
+    let report = engine.verify(&mut |_| {}).unwrap();
+    assert_eq!(report.fault_count, 1, "{told}: {:?}", report.findings);
+    let finding = &report.findings[0];
+    assert!(finding.starts_with("full text: ") && finding.contains(told), "{told}: {finding}");
+    assert!(finding.contains("made anew"), "{finding}");
+    wait_for_discards(&engine, 1);
+    check_is_whole(&engine);
+}
+
+#[track_caller]
+fn check_is_whole(engine: &Engine) {
+    let page = search(engine, "word");
     assert_eq!((page.total, page.notes), (100, Vec::new()));
-    check_clean(&engine);
-    delete(&engine, "docs://library/n7");
-    put_all(&engine, [document("n101", "", "word again")]);
-    assert_eq!(search(&engine, "word").total, 100);
-    check_clean(&engine);
+    check_clean(engine);
+    delete(engine, "docs://library/n7");
+    put_all(engine, [document("n101", "", "word again")]);
+    assert_eq!(search(engine, "word").total, 100);
+    check_clean(engine);
+}
+
+fn wait_for_discards(engine: &Engine, count: u64) {
+    let deadline = Instant::now() + TIME_MAX;
+    while engine.stats().unwrap().full_text.unwrap().discarded < count {
+        assert!(Instant::now() < deadline, "{:?}", engine.full_text_progress());
+        std::thread::yield_now();
+    }
+}
+
+/// Changes a byte in the middle of the largest file of a kind; returns the file's name.
+fn damage(folder: &Path, extension: &str) -> String {
+    let files = fs::read_dir(folder.join("full_text")).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|found| found == extension));
+    let path = files.max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let footer = last_of(&bytes, b"{\"version\"");
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.write_at(&[bytes[footer / 2] ^ 0x55], u64::try_from(footer / 2).unwrap()).unwrap();
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+fn last_of(bytes: &[u8], wanted: &[u8]) -> usize {
+    bytes.windows(wanted.len()).rposition(|window| window == wanted).unwrap()
+}
+
+const EXTENSIONS: [&str; 6] = ["pos", "idx", "term", "store", "fieldnorm", "fast"];
+
+#[test]
+fn a_file_that_was_changed_is_found_after_a_start() {
+    for extension in EXTENSIONS {
+        let folder = tempfile::tempdir().unwrap();
+        drop(fill(folder.path()));
+        let name = damage(folder.path(), extension);
+        check_comes_back_from_damage(folder.path(), &name);
+    }
+}
+
+#[test]
+fn a_file_that_is_changed_while_it_is_used_is_found_by_a_check_of_the_store() {
+    for extension in EXTENSIONS {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = fill(folder.path());
+        check_clean(&engine);
+        let name = damage(folder.path(), extension);
+        for _ in 0..2 {
+            let report = engine.verify(&mut |_| {}).unwrap();
+            assert_eq!(report.fault_count, 1, "{extension}: {:?}", report.findings);
+            let finding = &report.findings[0];
+            assert!(finding.contains(&name) && finding.contains("`Reindex`"), "{finding}");
+        }
+        assert!(engine.remake_full_text());
+        wait_for_discards(&engine, 1);
+        check_is_whole(&engine);
+    }
+}
+
+#[test]
+fn the_first_search_after_a_start_waits_until_the_index_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = Access::anonymous();
+    let engine = fill(folder.path());
+    let cursor = engine.search(&request(&engine, "word", &access)).unwrap().next_cursor.unwrap();
+    drop(engine);
+    for cursor in [None, Some(cursor.as_str())] {
+        let engine = open(folder.path());
+        let request = request(&engine, "word", &access);
+        let page = engine.search(&SearchRequest { after_sequence: None, cursor, ..request });
+        let page = page.unwrap();
+        assert_eq!((page.total, page.hits.len(), page.notes), (100, 50, Vec::new()), "{cursor:?}");
+    }
 }
 
 #[test]
@@ -61,7 +152,7 @@ fn an_index_that_is_damaged_is_made_anew() {
                 _ => {}
             }
         }
-        check_comes_back(folder.path());
+        check_comes_back_from_damage(folder.path(), "");
     }
 }
 
@@ -120,11 +211,7 @@ fn an_index_is_made_anew_when_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let engine = fill(folder.path());
     assert!(engine.remake_full_text());
-    let deadline = Instant::now() + TIME_MAX;
-    while engine.stats().unwrap().full_text.unwrap().discarded == 0 {
-        assert!(Instant::now() < deadline, "{:?}", engine.full_text_progress());
-        std::thread::yield_now();
-    }
+    wait_for_discards(&engine, 1);
     put_all(&engine, [document("n101", "", "word")]);
     let page = search(&engine, "word");
     assert_eq!((page.total, page.notes), (101, Vec::new()));

@@ -127,8 +127,13 @@ impl Question {
             sort: if self.recent { SearchSort::Recent } else { SearchSort::Relevance },
             ..request(engine, &query, &access)
         };
-        if let Some(space) = self.space
-            && self.spaces.as_ref().is_some_and(|spaces| !spaces.contains(&space))
+        let is_asked = |space: &usize| {
+            self.spaces.as_ref().is_none_or(|spaces| spaces.contains(space))
+                && self.space.is_none_or(|asked| asked == *space)
+        };
+        // A space that the caller does not see is none; the third one has no such variable.
+        if (self.space.is_some() && !(0..3).any(|space| is_asked(&space)))
+            || (self.team.is_some() && !(0..2).any(|space| is_asked(&space)))
         {
             assert!(engine.search(&request).is_err());
             return;

@@ -153,6 +153,76 @@ fn cursors_are_of_one_search() {
 }
 
 #[test]
+fn a_page_of_which_nothing_is_left_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let hidden = |n: u32, is_hidden: bool| {
+        let mut document = document(&format!("n{n:02}"), "", "word");
+        document.acl = is_hidden.then(|| vec!["staff".to_owned()]);
+        document
+    };
+    let access = Access::anonymous();
+    for (from, left, total) in [(0, 0, 0), (13, 6, 13)] {
+        let engine = library(&folder.path().join(from.to_string()), &[]);
+        put_all(&engine, (0..20).map(|n| hidden(n, false)));
+        // The index has one order of all; the newest has another one when what is hidden was written again.
+        let first = SearchRequest { limit: 7, ..request(&engine, "word", &access) };
+        let one = engine.search(&first).unwrap();
+        let all: Vec<u32> = pages(&engine, &first, 7)
+            .iter()
+            .flat_map(|page| {
+                names(page).iter().map(|name| name[1..].parse().unwrap()).collect::<Vec<u32>>()
+            })
+            .collect();
+        let gone = if from == 0 { &all[..] } else { &all[7..14] };
+        put_all(&engine, gone.iter().map(|n| hidden(*n, true)));
+        let newest = request(&engine, "word", &access).after_sequence;
+        let cursor = one.next_cursor.as_deref();
+        let two =
+            engine.search(&SearchRequest { cursor, after_sequence: newest, ..first }).unwrap();
+        assert_eq!((two.hits.len(), two.total, two.next_cursor), (left, total, None), "{gone:?}");
+    }
+}
+
+#[test]
+fn who_does_not_see_everything_is_shown_no_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = library(folder.path(), LIBRARY);
+    let everything = Access::operator();
+    let page = engine.search(&request(&engine, "serde", &everything)).unwrap();
+    assert!(page.hits.iter().all(|hit| hit.score.is_some_and(|score| score > 0.0)), "{page:?}");
+    for access in [
+        Access::anonymous(),
+        Access::anonymous().with_groups(["staff"]),
+        Access::operator().with_spaces(["docs"]),
+    ] {
+        let page = engine.search(&request(&engine, "serde", &access)).unwrap();
+        assert!(page.total > 0 && page.hits.iter().all(|hit| hit.score.is_none()), "{page:?}");
+    }
+}
+
+#[test]
+fn names_that_are_not_there_are_refused_with_those_that_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = library(folder.path(), LIBRARY);
+    let access = Access::anonymous();
+    let all = request(&engine, "serde", &access);
+    let variables = [("title".to_owned(), "serde".to_owned())];
+    for (request, text) in [
+        (
+            SearchRequest { variables: &variables, ..all },
+            "variable `title`: there is no such variable: the variables are name",
+        ),
+        (
+            SearchRequest { space: Some("dogs"), ..all },
+            "space `dogs`: there is no such space: the spaces are docs",
+        ),
+    ] {
+        let error = engine.search(&request).unwrap_err();
+        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::NotFound, text));
+    }
+}
+
+#[test]
 fn pages_stay_together_while_the_index_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let documents: Vec<(String, String)> =

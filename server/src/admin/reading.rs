@@ -7,7 +7,7 @@ use pressmark_index::access::Access;
 use pressmark_index::completion::{CompletionRequest, VALUES_MAX};
 use pressmark_index::engine::Engine;
 use pressmark_index::error::{Error, ErrorKind};
-use pressmark_index::full_text::{SearchHit, SearchNote, SearchPage, SearchRequest, SearchSort};
+use pressmark_index::full_text::{SearchHit, SearchPage, SearchRequest, SearchSort};
 use pressmark_index::list::PageBounds;
 use pressmark_index::read::{ReadOutcome, ReadRequest, Tier};
 use pressmark_proto::v1;
@@ -18,6 +18,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::{Plane, convert, host_json};
+use crate::search_notes::told;
 
 /// Resources of one message.
 const PAGE: PageBounds = PageBounds { items_max: 1_000, bytes_max: 1024 * 1024 };
@@ -183,7 +184,7 @@ fn found(page: SearchPage) -> v1::SearchResourcesResponse {
         total: page.total,
         total_is_exact: page.total_is_exact,
         next_cursor: page.next_cursor.unwrap_or_default(),
-        notes: page.notes.iter().map(note).collect(),
+        notes: page.notes.iter().map(|note| told(note, SEARCH_TIME_MAX)).collect(),
     }
 }
 
@@ -197,28 +198,10 @@ fn hit(hit: SearchHit) -> v1::SearchHit {
         uri: hit.uri,
         title: hit.title,
         snippet: hit.snippet.text,
-        score: hit.score,
+        // The operator sees everything.
+        score: hit.score.unwrap_or_default(),
         space: hit.space,
         mime_type: hit.mime_type,
         last_modified: hit.last_modified.map(convert::time),
-    }
-}
-
-fn note(note: &SearchNote) -> String {
-    match note {
-        SearchNote::TimeCut => "the search ended early: there may be better results".to_owned(),
-        SearchNote::QueryCut { .. } => {
-            "the end of the query was left out: it is too long".to_owned()
-        }
-        SearchNote::NoWords => "the query has no words: nothing can match it".to_owned(),
-        SearchNote::PrefixCut => "a prefix stands for too many words: write more of it".to_owned(),
-        SearchNote::FewerWords { wanted, words } => {
-            format!("with at least {wanted} of the {words} words")
-        }
-        SearchNote::TyposTolerated => "words with a typing error match as well".to_owned(),
-        SearchNote::IndexIncomplete { share } => {
-            format!("{:.0} % of the resources are indexed so far", (share * 100.0).floor())
-        }
-        SearchNote::StillBehind => "the newest changes are not indexed yet".to_owned(),
     }
 }

@@ -86,6 +86,31 @@ async fn nothing_that_a_person_types_is_an_error() {
     }
 }
 
+#[tokio::test]
+async fn signs_alone_match_nothing_and_nothing_matches_all() {
+    let front = with_notes(&[]);
+    for query in [">>>", "\"", "*", "-"] {
+        let found = search(&front, json!({ "query": query })).await;
+        let expected = json!({
+            "results": [],
+            "total": 0,
+            "notes": ["the query has no words: nothing can match it"],
+        });
+        assert_eq!(found["structuredContent"], expected, "{query}");
+    }
+    let found = search(&front, json!({ "query": "" })).await;
+    assert_eq!(found["structuredContent"]["total"], 4);
+}
+
+/// A score is made of how many resources hold a word, hidden ones among them: hosts are shown none.
+#[tokio::test]
+async fn results_have_no_score() {
+    let front = with_notes(&[("one", "needle")]);
+    let found = search(&front, json!({ "query": "needle" })).await;
+    let result = &found["structuredContent"]["results"][0];
+    assert_eq!((&result["uri"], result.get("score")), (&json!("note://shelf/one"), None));
+}
+
 /// Field cases 28 to 30.
 #[tokio::test]
 async fn words_are_found_whatever_stands_around_them() {

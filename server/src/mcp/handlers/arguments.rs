@@ -90,10 +90,26 @@ fn unknown(tool: &str, table: &[Argument], name: &str) -> String {
     format!("unknown argument `{}`: `{tool}` takes {listed}", quoted(name))
 }
 
-/// An integer as JSON Schema sees it: `10` and `10.0` are the same number.
-fn integer(raw: &RawValue) -> Option<u64> {
-    let text = raw.get();
-    text.parse().ok().or_else(|| text.strip_suffix(".0")?.parse().ok())
+/// Zeros that may stand behind the digits of an integer: one with more is beyond all bounds.
+const ZEROS_MAX: usize = 20;
+
+/// An integer as JSON Schema sees it: `10`, `10.0`, `1e1` and `100E-1` are the same number.
+fn integer(number: &str) -> Option<u64> {
+    let (mantissa, exponent) = match number.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (number, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_end_matches('0');
+    if digits.is_empty() {
+        return Some(0);
+    }
+    // Where the point stands, counted from the first digit; what is not zero must stand before it.
+    let point = i64::try_from(whole.len()).ok()?.checked_add(i64::from(exponent))?;
+    let zeros = usize::try_from(point).ok()?.checked_sub(digits.len())?;
+    let zeros = Some(zeros).filter(|zeros| *zeros <= ZEROS_MAX)?;
+    format!("{digits}{:0<zeros$}", "").parse().ok()
 }
 
 fn json(text: &str) -> String {
@@ -146,7 +162,7 @@ impl Kind {
                 json_rpc::string(raw).map(Cow::into_owned).map(Value::Text)
             }
             Self::Integer { least, most, .. } => {
-                let number = integer(raw).filter(|number| (*least..=*most).contains(number));
+                let number = integer(raw.get()).filter(|number| (*least..=*most).contains(number));
                 number.map(Value::Integer)
             }
             Self::Choice(choices) => {
@@ -227,6 +243,12 @@ mod tests {
             "5.5",
             "-1",
             "1e1",
+            "5E0",
+            "10E-1",
+            "0.5e1",
+            "0.05e1",
+            "1e-1",
+            "1.50e+1",
             "[]",
             "{}",
             "{\"a\":\"b\"}",
@@ -244,19 +266,32 @@ mod tests {
                     }
                     let instance: serde_json::Value = serde_json::from_str(&text).unwrap();
                     let decoded = decode("search", &TABLE, &text);
-                    // A number with an exponent is an integer to the schema; nobody writes one.
-                    if value != "1e1" {
-                        assert_eq!(
-                            decoded.is_ok(),
-                            validator.is_valid(&instance),
-                            "{text} {decoded:?}"
-                        );
-                    }
+                    assert_eq!(
+                        decoded.is_ok(),
+                        validator.is_valid(&instance),
+                        "{text} {decoded:?}"
+                    );
                     accepted += usize::from(decoded.is_ok());
                 }
             }
         }
         assert!(accepted > 10, "{accepted}");
+    }
+
+    #[test]
+    fn an_integer_is_one_in_every_spelling() {
+        for number in ["50", "50.0", "50.000", "5e1", "5E+1", "500e-1", "0.5e2", "0.0005E5"] {
+            assert_eq!(integer(number), Some(50), "{number}");
+        }
+        for number in ["0", "0.0", "0e9", "-0"] {
+            assert!(integer(number).is_none_or(|number| number == 0), "{number}");
+        }
+        assert_eq!(integer("18446744073709551615"), Some(u64::MAX));
+        for number in
+            ["18446744073709551616", "1e20", "1e400", "1e99999999999", "-5", "0.5", "5e-1"]
+        {
+            assert_eq!(integer(number), None, "{number}");
+        }
     }
 
     #[test]

@@ -3,11 +3,12 @@
 mod asked;
 mod budget;
 mod found;
+mod moment;
 
 #[cfg(test)]
 mod tests;
 
-use pressmark_index::full_text::SearchNote;
+use pressmark_index::{error::ErrorKind, full_text::SearchNote};
 
 use super::{
     Context,
@@ -23,9 +24,6 @@ pub(crate) use asked::SearchArguments;
 /// How often a page is asked for again until it fits: for shorter snippets, then for fewer hits.
 const TRIES_MAX: usize = 4;
 
-/// Names that a fault lists.
-const NAMES_MAX: usize = 20;
-
 pub(super) const TOOL: Tool = Tool {
     name: "search",
     title: "Search resources",
@@ -36,14 +34,11 @@ out; prefix* finds beginnings of words; title:word, uri:word, space:name, mime:t
 template variables look in one field. Nothing is an error: what is none of these is words. Identifiers are found \
 whole and by their parts, and when little is found, words with a typing error are too.",
     arguments: &ARGUMENTS,
-    output_schema: r#"{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string","description":"The URI, for `fetch`."},"uri":{"type":"string"},"title":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"snippet":{"type":"string","description":"A piece of the text; matched words stand in ** marks."},"score":{"type":"number","description":"Higher is better; compare within one query only."},"mimeType":{"type":"string"},"space":{"type":"string"},"lastModified":{"type":"string"}},"required":["id","uri","title","url","snippet","score","space"],"additionalProperties":false}},"total":{"type":"integer","description":"How many resources match, on all pages."},"nextCursor":{"type":"string","description":"The next page's `cursor`; absent at the end."},"notes":{"type":"array","items":{"type":"string"},"description":"What else there is to know about the results."}},"required":["results","total"],"additionalProperties":false}"#,
+    output_schema: r#"{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string","description":"The URI, for `fetch`."},"uri":{"type":"string"},"title":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"snippet":{"type":"string","description":"A piece of the text; matched words stand in ** marks."},"score":{"type":"number","description":"Higher is better; compare within one query only. Absent where resources may be hidden."},"mimeType":{"type":"string"},"space":{"type":"string"},"lastModified":{"type":"string"}},"required":["id","uri","title","url","snippet","space"],"additionalProperties":false}},"total":{"type":"integer","description":"How many resources match, on all pages."},"nextCursor":{"type":"string","description":"The next page's `cursor`; absent at the end."},"notes":{"type":"array","items":{"type":"string"},"description":"What else there is to know about the results."}},"required":["results","total"],"additionalProperties":false}"#,
 };
 
 /// Searches and frames what was found for the request's revision.
 pub(super) fn search(context: &Context<'_>, arguments: &SearchArguments) -> Result<Vec<u8>, Fault> {
-    if let Some(fault) = unknown_name(context, arguments) {
-        return wrong_arguments(context, fault);
-    }
     let mut ask = Ask::first(arguments);
     let mut tries = 0;
     let time_max = context.mcp.config.search_time_max;
@@ -52,6 +47,11 @@ pub(super) fn search(context: &Context<'_>, arguments: &SearchArguments) -> Resu
         let begun = std::time::Instant::now();
         let page = match context.mcp.engine.search(&arguments.request(context, &ask)) {
             Ok(page) => page,
+            // A space or a variable; the text says which there are.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let fault = format!("{}: {}", quoted(error.subject()), error.detail());
+                return wrong_arguments(context, fault);
+            }
             Err(error) => {
                 let fault = context.fault(&error);
                 return match fault.code {
@@ -76,47 +76,5 @@ pub(super) fn search(context: &Context<'_>, arguments: &SearchArguments) -> Resu
         })?;
         let links: Vec<Link<'_>> = found.results.iter().map(Hit::link).collect();
         return Ok(structured_result(context, &structured, &links));
-    }
-}
-
-/// What is wrong with the space or the variables that are named, if something is.
-fn unknown_name(context: &Context<'_>, arguments: &SearchArguments) -> Option<String> {
-    let catalog = context.mcp.engine.spaces();
-    let spaces = catalog.spaces.iter().filter(|space| {
-        let name = &space.settings.name;
-        context.mcp.access.sees_space(name)
-            && arguments.space.as_ref().is_none_or(|wanted| wanted == name)
-    });
-    let spaces: Vec<_> = spaces.collect();
-    if let (Some(wanted), true) = (&arguments.space, spaces.is_empty()) {
-        let all = catalog.spaces.iter().map(|space| space.settings.name.as_str());
-        let names = listed("spaces", all.filter(|name| context.mcp.access.sees_space(name)));
-        return Some(format!("there is no space `{}`: {names}", quoted(wanted)));
-    }
-    let variables = || {
-        let matchers = spaces.iter().map(|space| &space.matcher);
-        matchers.flat_map(|matcher| matcher.template().variables()).map(|found| found.name.as_str())
-    };
-    let unknown =
-        arguments.variables.iter().find(|(name, _)| !variables().any(|known| known == name));
-    unknown.map(|(name, _)| {
-        format!("there is no variable `{}`: {}", quoted(name), listed("variables", variables()))
-    })
-}
-
-/// The names that there are, each once.
-fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let mut distinct: Vec<&str> = Vec::new();
-    for name in names {
-        if !distinct.contains(&name) {
-            distinct.push(name);
-        }
-    }
-    let more = distinct.len().saturating_sub(NAMES_MAX);
-    distinct.truncate(NAMES_MAX);
-    match (distinct.is_empty(), more) {
-        (true, _) => "there are none".to_owned(),
-        (false, 0) => format!("the {what} are {}", distinct.join(", ")),
-        (false, more) => format!("the {what} are {} and {more} more", distinct.join(", ")),
     }
 }

@@ -9,8 +9,7 @@ use super::super::{
     Context,
     arguments::{Argument, Kind, Value, decode},
 };
-use super::budget::Ask;
-use crate::error::quoted;
+use super::{budget::Ask, moment::moment};
 
 /// Hits of a page without `limit`, and the most.
 const LIMIT_DEFAULT: u64 = 10;
@@ -113,8 +112,8 @@ impl SearchArguments {
             modified_before,
             max_bytes,
         ] = values;
-        let from = moment("modified_after", modified_after)?;
-        let until = moment("modified_before", modified_before)?;
+        let from = moment("modified_after", modified_after.text())?;
+        let until = moment("modified_before", modified_before.text())?;
         let modified = (from.is_some() || until.is_some()).then(|| ModifiedRange {
             from: from.unwrap_or(UnixMillis::MIN),
             until: until.unwrap_or(UnixMillis::MAX),
@@ -154,21 +153,4 @@ impl SearchArguments {
             access: &context.mcp.access,
         }
     }
-}
-
-/// A date, which stands for its beginning in UTC, or a time.
-fn moment(name: &str, value: Value) -> Result<Option<UnixMillis>, String> {
-    let Some(text) = value.text() else {
-        return Ok(None);
-    };
-    if let Ok(time) = text.parse::<jiff::Timestamp>() {
-        return Ok(Some(time.as_millisecond()));
-    }
-    let date = text.parse::<jiff::civil::Date>().ok();
-    let midnight = date.map(|date| date.at(0, 0, 0, 0));
-    let time = midnight.and_then(|time| jiff::tz::TimeZone::UTC.to_timestamp(time).ok());
-    time.map(|time| Some(time.as_millisecond())).ok_or_else(|| {
-        let text = quoted(&text);
-        format!("`{name}` is `{text}`; write a date such as `2026-01-31` or a time such as `2026-01-31T12:00:00Z`")
-    })
 }

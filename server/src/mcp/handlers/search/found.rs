@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use pressmark_index::full_text::{SearchHit, SearchNote, SearchPage};
+use pressmark_index::full_text::{SearchHit, SearchPage};
 use serde::Serialize;
 
 use super::super::tools::{Link, timestamp};
-use crate::highlight::highlighted;
+use crate::{highlight::highlighted, search_notes::told};
 
 /// Characters of a title.
 pub(super) const TITLE_CHARS_MAX: usize = 300;
@@ -35,7 +35,8 @@ pub(super) struct Hit<'a> {
     title: Cow<'a, str>,
     url: &'a str,
     pub(super) snippet: String,
-    score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mime_type: Option<&'a str>,
     space: &'a str,
@@ -63,38 +64,6 @@ impl<'a> Found<'a> {
     }
 }
 
-/// A note as the model reads it.
-fn told(note: &SearchNote, time_max: Duration) -> String {
-    match note {
-        SearchNote::TimeCut => format!(
-            "the search ended after {time_max:?}: there may be better and more results; more words or a filter help"
-        ),
-        SearchNote::QueryCut { bytes: 0, words } => {
-            format!("the query is too long: {words} of its words were not looked for")
-        }
-        SearchNote::QueryCut { bytes, .. } => {
-            format!("the query is too long: its last {bytes} bytes were left out")
-        }
-        SearchNote::NoWords => "the query has no words: all resources match".to_owned(),
-        SearchNote::PrefixCut => {
-            "a prefix stands for too many words: not all were looked for; write more of it"
-                .to_owned()
-        }
-        SearchNote::FewerWords { wanted, words } => format!(
-            "few resources have all {words} words: those with at least {wanted} of them come after"
-        ),
-        SearchNote::TyposTolerated => {
-            "little was found for the words as they are: words with a typing error match as well"
-                .to_owned()
-        }
-        SearchNote::IndexIncomplete { share } => format!(
-            "the index is being made: {:.0} % of the resources can be found so far; search again later",
-            (share * 100.0).floor()
-        ),
-        SearchNote::StillBehind => "the newest changes cannot be found yet".to_owned(),
-    }
-}
-
 // === impl Hit ===
 
 impl<'a> Hit<'a> {
@@ -106,7 +75,7 @@ impl<'a> Hit<'a> {
             title: shown_title(title),
             url: uri,
             snippet: highlighted(snippet, MARK, MARK),
-            score: rounded(*score),
+            score: score.map(rounded),
             mime_type: Some(mime_type.as_str()).filter(|mime_type| !mime_type.is_empty()),
             space,
             last_modified: last_modified.and_then(timestamp),

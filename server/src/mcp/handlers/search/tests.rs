@@ -17,7 +17,7 @@ fn hit(uri: &str, snippet: &str) -> SearchHit {
         uri: uri.to_owned(),
         title: "Title".to_owned(),
         snippet: Snippet { text: snippet.to_owned(), marks: Vec::new() },
-        score: 1.0,
+        score: Some(1.0),
         mime_type: String::new(),
         space: "s".to_owned(),
         last_modified: None,
