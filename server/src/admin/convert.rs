@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pressmark_index::catalog::SpaceCatalog;
+use pressmark_index::error::{TEXT_BYTES_MAX, quoted, shortened};
 use pressmark_index::mutation::{Change, ChangeKind, Mutation};
 use pressmark_index::resource::{
     Address, Annotations, Binding, Body, Part, RawJson, Resource, Role, UnixMillis, Value,
@@ -27,12 +28,23 @@ pub(super) struct Wrong {
 
 impl Wrong {
     pub(super) fn refusal(self, place: usize) -> v1::Refusal {
-        v1::Refusal {
-            index: index(place),
-            uri: self.uri,
-            kind: v1::RefusalKind::Invalid.into(),
-            reason: format!("{}: {}", self.field, self.reason),
-        }
+        let reason = format!("{}: {}", self.field, self.reason);
+        refusal(place, &self.uri, v1::RefusalKind::Invalid, &reason)
+    }
+}
+
+/// The one way to a refusal: its texts are bounded, whatever was sent.
+pub(super) fn refusal(
+    place: usize,
+    uri: &str,
+    kind: v1::RefusalKind,
+    reason: &str,
+) -> v1::Refusal {
+    v1::Refusal {
+        index: index(place),
+        uri: quoted(uri).into_owned(),
+        kind: kind.into(),
+        reason: shortened(reason, TEXT_BYTES_MAX).into_owned(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use pressmark_index::error::shortened;
 use serde::Serialize;
 use tonic::Code;
 
@@ -29,6 +30,9 @@ pub(super) struct Refusal {
     /// The thing, the place and the way out.
     pub(super) message: String,
 }
+
+/// What is wrong takes no more bytes than this: an argument that it repeats may be much longer.
+const MESSAGE_BYTES_MAX: usize = 4 * 1024;
 
 /// The code of what the command line itself refuses.
 const REFUSED: &str = "REFUSED";
@@ -82,6 +86,7 @@ pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
         message: &'a str,
     }
     let Refusal { code, message } = refusal;
+    let message = &*shortened(message, MESSAGE_BYTES_MAX);
     if json {
         say(&json_text(&Document { error: Error { code, message } }));
     } else {

@@ -1,5 +1,6 @@
 //! What the fields of a record mean, in whichever format it is written, and why one is refused.
 
+use pressmark_index::error::{TEXT_BYTES_MAX, shortened};
 use pressmark_index::resource::{Role, UnixMillis};
 
 /// Why something is no record: the field, where it is known, and the reason.
@@ -24,7 +25,8 @@ impl std::fmt::Display for RecordError {
 impl std::error::Error for RecordError {}
 
 pub(super) fn wrong<T>(field: &str, reason: impl Into<String>) -> Result<T, RecordError> {
-    Err(RecordError { field: field.to_owned(), reason: reason.into() })
+    let reason = shortened(&reason.into(), TEXT_BYTES_MAX).into_owned();
+    Err(RecordError { field: field.to_owned(), reason })
 }
 
 /// The text of a record, or the place where it is none.
