@@ -16,7 +16,7 @@ pub(crate) mod prompts;
 mod reading;
 mod resources;
 mod spaces;
-mod status;
+pub(crate) mod status;
 mod token;
 
 use std::io;

@@ -18,6 +18,8 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 pub(super) enum Failure {
     /// What is wrong, for the person at the terminal.
     Refused(Refusal),
+    /// The same, after some of it was done.
+    CutOff(Refusal),
     /// Nobody reads what is printed any more.
     OutputClosed,
 }
@@ -35,7 +37,7 @@ pub(super) struct Refusal {
 const MESSAGE_BYTES_MAX: usize = 4 * 1024;
 
 /// The code of what the command line itself refuses.
-const REFUSED: &str = "REFUSED";
+pub(super) const REFUSED: &str = "REFUSED";
 /// The code of a command line that cannot be read.
 pub(super) const USAGE: &str = "USAGE";
 
@@ -74,7 +76,7 @@ pub(super) fn code_name(code: Code) -> &'static str {
     }
 }
 
-/// Says what is wrong, and that nothing was done.
+/// Says what is wrong; the code says that nothing was done.
 pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
     #[derive(Serialize)]
     struct Document<'a> {
