@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use tonic::Status;
 
 use super::ingest::index;
-use crate::loading::fields::RecordError;
+use crate::loading::fields::{self, RecordError};
 use crate::loading::json_fields;
 
 /// A mutation that cannot be handed to the engine.
@@ -74,15 +74,11 @@ pub(super) fn mutation(mutation: v1::Mutation) -> Result<Mutation, Wrong> {
 type Fault = (&'static str, String);
 
 fn resource(record: v1::Resource) -> Result<Resource, Fault> {
-    let address = match (record.uri.is_empty(), record.variables.is_empty()) {
-        (false, true) => Address::Uri(record.uri),
-        (true, false) => {
-            Address::Variables(record.variables.into_iter().map(binding).collect::<Result<_, _>>()?)
-        }
-        // What GetResource gave has both: the URI is the one that counts.
-        (false, false) => Address::Uri(record.uri),
-        (true, true) => return Err(("uri", "a resource needs `uri` or `variables`".to_owned())),
-    };
+    let uri = Some(record.uri).filter(|uri| !uri.is_empty());
+    let variables: Vec<_> =
+        record.variables.into_iter().map(binding).collect::<Result<_, _>>()?;
+    let address = fields::address(uri, Some(variables).filter(|variables| !variables.is_empty()))
+        .map_err(|error| ("uri", error.reason))?;
     let audience = record.audience.into_iter().map(role).collect::<Result<_, _>>()?;
     let last_modified = record.last_modified.as_ref().map(millis).transpose()?;
     Ok(Resource {
@@ -226,7 +222,7 @@ pub(super) fn stored(stored: StoredResource, spaces: &SpaceCatalog) -> v1::Store
             let space = spaces.by_name(&resource.space);
             space.and_then(|space| space.matcher.match_uri(uri)).unwrap_or_default()
         }
-        Address::Variables(_) => Vec::new(),
+        Address::Variables(variables) | Address::Both { variables, .. } => variables.clone(),
     };
     v1::StoredResource {
         version: stored.version,
@@ -247,6 +243,7 @@ fn sent_resource(resource: Resource, bindings: Vec<Binding>) -> v1::Resource {
     let (uri, bindings) = match resource.address {
         Address::Uri(uri) => (uri, bindings),
         Address::Variables(bindings) => (String::new(), bindings),
+        Address::Both { uri, variables } => (uri, variables),
     };
     v1::Resource {
         space: resource.space,
