@@ -417,7 +417,10 @@ fn check_apart(target: &Path, source: &Path, what: &str) -> Result<()> {
     for path in [target.to_owned(), partial_of(target)] {
         let to = real(&path).map_err(not_made(target))?;
         if to.starts_with(&from) || from.starts_with(&to) {
-            let detail = format!("it would be written into {what} ({}): name a folder elsewhere", from.display());
+            let detail = format!(
+                "it would be written into {what} ({}): name a folder elsewhere",
+                from.display()
+            );
             return Err(Error::new(ErrorKind::Conflict, path.display().to_string(), detail));
         }
     }
@@ -446,9 +449,10 @@ fn not_made(folder: &Path) -> impl Fn(io::Error) -> Error {
     let folder = folder.display().to_string();
     move |source| {
         let (kind, detail) = match source.kind() {
-            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-                (ErrorKind::Conflict, "it is a file, or beneath one: name a folder that is not there yet")
-            }
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => (
+                ErrorKind::Conflict,
+                "it is a file, or beneath one: name a folder that is not there yet",
+            ),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 (ErrorKind::Conflict, "this process may not write there: name another folder")
             }

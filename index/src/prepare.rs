@@ -314,7 +314,10 @@ fn check_fields(uri: &str, resource: &Resource) -> Result<()> {
             );
         }
         if let Err(fault) = resource_uri::normalise(part_uri) {
-            return refuse(fault.kind(), format!("a part's uri is `{part_uri}`: {}", fault.detail()));
+            return refuse(
+                fault.kind(),
+                format!("a part's uri is `{part_uri}`: {}", fault.detail()),
+            );
         }
     }
     if let Some(priority) = resource.annotations.priority.filter(|p| !(0.0..=1.0).contains(p)) {
@@ -340,7 +343,7 @@ fn check_fields(uri: &str, resource: &Resource) -> Result<()> {
 }
 
 /// `type/subtype`, with parameters or without (RFC 9110 section 8.3.1): printable ASCII on both sides of a slash.
-fn is_mime_type(text: &str) -> bool {
+pub(crate) fn is_mime_type(text: &str) -> bool {
     let is_token =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'!'..=b'~'));
     let essence = text.split(';').next().unwrap_or_default().trim_end();

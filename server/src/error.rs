@@ -158,9 +158,7 @@ impl Fault {
             ErrorKind::InvalidUri
             | ErrorKind::InvalidFragment
             | ErrorKind::InvalidCursor
-            | ErrorKind::LimitExceeded => {
-                Self::invalid_params(error.to_string())
-            }
+            | ErrorKind::LimitExceeded => Self::invalid_params(error.to_string()),
             ErrorKind::Closed => Self::new(Code::Internal, "the server is shutting down")
                 .with_status(StatusCode::SERVICE_UNAVAILABLE),
             // No MCP method takes a template or a record: these say that the store is not sound.

@@ -34,12 +34,7 @@ impl Wrong {
 }
 
 /// The one way to a refusal: its texts are bounded, whatever was sent.
-pub(super) fn refusal(
-    place: usize,
-    uri: &str,
-    kind: v1::RefusalKind,
-    reason: &str,
-) -> v1::Refusal {
+pub(super) fn refusal(place: usize, uri: &str, kind: v1::RefusalKind, reason: &str) -> v1::Refusal {
     v1::Refusal {
         index: index(place),
         uri: quoted(uri).into_owned(),
@@ -75,8 +70,7 @@ type Fault = (&'static str, String);
 
 fn resource(record: v1::Resource) -> Result<Resource, Fault> {
     let uri = Some(record.uri).filter(|uri| !uri.is_empty());
-    let variables: Vec<_> =
-        record.variables.into_iter().map(binding).collect::<Result<_, _>>()?;
+    let variables: Vec<_> = record.variables.into_iter().map(binding).collect::<Result<_, _>>()?;
     let address = fields::address(uri, Some(variables).filter(|variables| !variables.is_empty()))
         .map_err(|error| ("uri", error.reason))?;
     let audience = record.audience.into_iter().map(role).collect::<Result<_, _>>()?;
@@ -159,30 +153,47 @@ fn millis(time: &Timestamp) -> Result<UnixMillis, Fault> {
 }
 
 pub(super) fn settings(space: v1::Space) -> Result<SpaceSettings, Status> {
-    let (list, cache_scope, alias_clash) = (space.list(), space.cache_scope(), space.alias_clash());
+    let unknown = |field: &str, number: i32| {
+        Status::invalid_argument(format!("space.{field}: {number} is none that this server knows"))
+    };
     let mut settings = SpaceSettings::new(space.name, space.uri_template);
     settings.title = space.title;
     settings.description = space.description;
     settings.mime_type = space.mime_type;
+    let list = v1::ListMode::try_from(space.list).map_err(|_| unknown("list", space.list))?;
     settings.list = match list {
         v1::ListMode::Unspecified => ListMode::Auto,
         v1::ListMode::All => ListMode::All,
         v1::ListMode::Pinned => ListMode::Pinned,
         v1::ListMode::None => ListMode::None,
     };
+    let cache_scope = v1::CacheScope::try_from(space.cache_scope)
+        .map_err(|_| unknown("cache_scope", space.cache_scope))?;
     settings.cache_scope = match cache_scope {
         v1::CacheScope::Unspecified | v1::CacheScope::Public => CacheScope::Public,
         v1::CacheScope::Private => CacheScope::Private,
     };
+    let alias_clash = v1::AliasClash::try_from(space.alias_clash)
+        .map_err(|_| unknown("alias_clash", space.alias_clash))?;
     settings.alias_clash = match alias_clash {
         v1::AliasClash::Unspecified | v1::AliasClash::Refuse => AliasClash::Refuse,
         v1::AliasClash::Warn => AliasClash::Warn,
     };
     if let Some(ttl) = space.ttl {
-        settings.ttl = Duration::try_from(ttl)
-            .map_err(|_| Status::invalid_argument("space.ttl: it is below zero"))?;
+        settings.ttl = duration(&ttl).ok_or_else(|| {
+            Status::invalid_argument(
+                "space.ttl: it needs seconds from 0 and nanos from 0 to 999,999,999",
+            )
+        })?;
     }
     Ok(settings)
+}
+
+/// A time span to the millisecond, as it is stored.
+fn duration(sent: &prost_types::Duration) -> Option<Duration> {
+    let seconds = Duration::from_secs(u64::try_from(sent.seconds).ok()?);
+    let nanos = u32::try_from(sent.nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
+    seconds.checked_add(Duration::from_millis(u64::from(nanos / 1_000_000)))
 }
 
 // === from the engine ===

@@ -174,7 +174,7 @@ fn environment() -> Result<DataDirEnvironment, String> {
 
 fn check_template(template: &str) -> Result<(), String> {
     UriTemplate::parse(template)
-        .and_then(|template| template.matcher())
+        .and_then(|template| template.check_scheme().and_then(|()| template.matcher()))
         .map(drop)
         .map_err(|error| error.to_string())
 }

@@ -208,7 +208,9 @@ mod tests {
     fn what_says_its_place_twice_is_for_the_engine_to_compare() {
         let line = r#"{"uri":"a://x","variables":{"a":"x"},"text":""}"#;
         let address = parse(line.as_bytes(), "s").unwrap().address;
-        assert!(matches!(&address, Address::Both { uri, variables } if uri == "a://x" && variables.len() == 1));
+        assert!(
+            matches!(&address, Address::Both { uri, variables } if uri == "a://x" && variables.len() == 1)
+        );
     }
 
     #[test]

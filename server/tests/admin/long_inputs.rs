@@ -41,7 +41,11 @@ async fn every_call_says_of_a_name_that_is_too_long_what_is_wrong() {
         let request = v1::DeleteSpaceRequest { name: named() };
         check("DeleteSpace", NotFound, spaces.delete_space(request).await);
         let request = v1::ScanResourcesRequest { space: named(), ..Default::default() };
-        check("ScanResources", NotFound, first(plane.resources().scan_resources(request).await).await);
+        check(
+            "ScanResources",
+            NotFound,
+            first(plane.resources().scan_resources(request).await).await,
+        );
         let request = v1::GetResourceRequest { uri: named() };
         check("GetResource", InvalidArgument, plane.resources().get_resource(request).await);
         let request = v1::CompleteVariableRequest { space: named(), ..Default::default() };
@@ -65,7 +69,11 @@ async fn every_call_says_of_a_name_that_is_too_long_what_is_wrong() {
         let request = v1::DeletePromptRequest { name: named() };
         check("DeletePrompt", NotFound, plane.prompts().delete_prompt(request).await);
         let request = v1::SearchResourcesRequest { space: named(), ..Default::default() };
-        check("SearchResources", FailedPrecondition, plane.reading().search_resources(request).await);
+        check(
+            "SearchResources",
+            FailedPrecondition,
+            plane.reading().search_resources(request).await,
+        );
     }
 }
 

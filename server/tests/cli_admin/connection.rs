@@ -56,7 +56,9 @@ fn a_load_that_is_cut_off_says_what_is_in_and_that_it_can_be_repeated() {
 fn the_address_of_hosts_is_told_from_that_of_commands() {
     let desk = Desk::new();
     let server = desk.serve("d");
-    for arguments in [&["list"][..], &["stats"], &["space", "list"], &["load", "x", "records.ndjson"]] {
+    for arguments in
+        [&["list"][..], &["stats"], &["space", "list"], &["load", "x", "records.ndjson"]]
+    {
         let output = desk.run(&[arguments, &["--json", "--admin", &server.mcp]].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         let document: Value = serde_json::from_slice(&output.stderr).unwrap();
