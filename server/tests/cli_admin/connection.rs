@@ -68,3 +68,26 @@ fn the_address_of_hosts_is_told_from_that_of_commands() {
     }
     server.end();
 }
+
+#[test]
+fn an_owner_without_a_plane_is_named() {
+    let desk = Desk::new();
+    let mut server = desk
+        .command(&["serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", "--data", "d"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(server.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("serving MCP at") {
+        line.clear();
+        assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
+    }
+    let output = desk.run(&["stats", "--data", "d", "--admin", "auto"]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let owner = format!("`pressmark serve` (pid {})", server.id());
+    assert!(said.contains(&owner) && said.contains("--admin-listen"), "{said}");
+}

@@ -366,6 +366,12 @@ fn completions_and_the_man_page_name_every_command() {
         }
         assert!(!text.contains("extract-pdf") || arguments[0] == "completions", "{arguments:?}");
     }
+    let missing = desk.run(&["man", "--dir", "man"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&missing.stderr).contains("man: it is no folder"),
+        "{missing:?}"
+    );
     std::fs::create_dir(desk.path().join("man")).unwrap();
     assert_eq!(desk.run(&["man", "--dir", "man"]).status.code(), Some(0));
     for command in commands {
