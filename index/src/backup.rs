@@ -7,7 +7,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -65,6 +65,7 @@ pub(crate) fn make(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BackupReport> {
     check_free(request.folder)?;
+    check_apart(request.folder, data_dir, "the data directory")?;
     let links = Links::new(data_dir)?;
     for (name, names_others) in DERIVED {
         link_derived(&data_dir.join(name), &links.path.join(name), names_others)
@@ -91,8 +92,8 @@ pub(crate) fn make(
 /// Puts a copy back into a folder that is not there or empty. The store is not opened: `verify` it then.
 ///
 /// # Errors
-/// `Corrupt` when the copy is none, or is not complete; `Conflict` when the folder is not empty, `Io`. Then nothing of it
-/// is left.
+/// `Corrupt` when the copy is none, or is not complete; `Conflict` when the folder is not empty, is in the copy or cannot be
+/// made, `LimitExceeded` when its name is too long, `Io`. Then nothing of it is left.
 pub fn restore(
     copy: &Path,
     data_dir: &Path,
@@ -100,6 +101,7 @@ pub fn restore(
 ) -> Result<BackupReport> {
     let sequence = check_complete(copy)?;
     check_free(data_dir)?;
+    check_apart(data_dir, copy, "the copy")?;
     let partial = Partial::new(data_dir)?;
     let mut transfer = Transfer {
         from: copy,
@@ -198,9 +200,7 @@ struct Partial {
 
 impl Partial {
     fn new(target: &Path) -> Result<Partial> {
-        let mut name = target.file_name().unwrap_or_default().to_owned();
-        name.push(PARTIAL_SUFFIX);
-        let path = target.with_file_name(name);
+        let path = partial_of(target);
         let make = || {
             if path.exists() {
                 // Of one that was interrupted.
@@ -210,7 +210,7 @@ impl Partial {
             std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
             private.recursive(true).create(&path)
         };
-        make().map_err(failed(&path))?;
+        make().map_err(not_made(target))?;
         Ok(Partial { path, target: target.to_owned() })
     }
 
@@ -400,7 +400,69 @@ fn check_free(folder: &Path) -> Result<()> {
             }
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(failed(folder)(error)),
+        Err(error) => Err(not_made(folder)(error)),
+    }
+}
+
+/// The folder in the making beside the one that it becomes.
+fn partial_of(target: &Path) -> PathBuf {
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    name.push(PARTIAL_SUFFIX);
+    target.with_file_name(name)
+}
+
+/// What is read and what is written must not be within one another, nor what is taken away for it.
+fn check_apart(target: &Path, source: &Path, what: &str) -> Result<()> {
+    let from = real(source).map_err(failed(source))?;
+    for path in [target.to_owned(), partial_of(target)] {
+        let to = real(&path).map_err(not_made(target))?;
+        if to.starts_with(&from) || from.starts_with(&to) {
+            let detail = format!(
+                "it would be written into {what} ({}): name a folder elsewhere",
+                from.display()
+            );
+            return Err(Error::new(ErrorKind::Conflict, path.display().to_string(), detail));
+        }
+    }
+    Ok(())
+}
+
+/// Where a path leads to that need not be there: without links, `.` and `..`.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let mut real = PathBuf::new();
+    for component in std::path::absolute(path)?.components() {
+        match component {
+            Component::ParentDir => drop(real.pop()),
+            component => real.push(component),
+        }
+        match real.canonicalize() {
+            Ok(canonical) => real = canonical,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(real)
+}
+
+/// Why a folder that is named cannot be made: more often its name than the disk.
+fn not_made(folder: &Path) -> impl Fn(io::Error) -> Error {
+    let folder = folder.display().to_string();
+    move |source| {
+        let (kind, detail) = match source.kind() {
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => (
+                ErrorKind::Conflict,
+                "it is a file, or beneath one: name a folder that is not there yet",
+            ),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                (ErrorKind::Conflict, "this process may not write there: name another folder")
+            }
+            io::ErrorKind::InvalidFilename => {
+                (ErrorKind::LimitExceeded, "its name is too long for the file system")
+            }
+            io::ErrorKind::InvalidInput => (ErrorKind::InvalidRecord, "no path is written so"),
+            _ => (ErrorKind::Io, "it cannot be made"),
+        };
+        Error::new(kind, folder.clone(), detail).with_source(source)
     }
 }
 

@@ -458,7 +458,8 @@ impl Engine {
     /// Makes a copy of the store and of what is derived from it, while it serves; see [`backup`].
     ///
     /// # Errors
-    /// `Conflict` when the folder is not empty, `Io`. Then nothing of the copy is left.
+    /// `Conflict` when the folder is not empty, is in the data directory or cannot be made, `LimitExceeded` when its name is
+    /// too long, `Io`. Then nothing of the copy is left.
     pub fn backup(
         &self,
         request: &BackupRequest<'_>,

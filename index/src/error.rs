@@ -1,7 +1,15 @@
 //! The engine's one error type: what kind of fault, about which thing, and what is wrong with it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+
+/// The most characters of a caller's input that an error repeats.
+const QUOTED_CHARS_MAX: usize = 200;
+/// The most bytes of one text that an error shows: of what is wrong, and of its cause.
+pub const TEXT_BYTES_MAX: usize = 1024;
+/// Stands for what was left out.
+const LEFT_OUT: &str = "...";
 
 /// What kind of fault an [`Error`] is. Callers decide by kind; people read the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +46,8 @@ pub enum ErrorKind {
     UnknownFormat,
 }
 
-/// A fault of the engine. `Display` prints the subject and the fault, never its source.
+/// A fault of the engine. `Display` prints the subject and the fault, never its source. What it prints is bounded, however
+/// long the input was that it is about.
 #[derive(Debug, Clone)]
 pub struct Error {
     kind: ErrorKind,
@@ -71,7 +80,7 @@ impl Error {
         self.kind
     }
 
-    /// The thing it is about.
+    /// The thing it is about, whole.
     pub fn subject(&self) -> &str {
         &self.subject
     }
@@ -79,23 +88,42 @@ impl Error {
     /// The error with the fault that caused it: RocksDB's text names the file.
     pub fn with_cause(&self) -> String {
         match &self.source {
-            Some(source) => format!("{self}: {source}"),
+            Some(source) => format!("{self}: {}", shortened(&source.to_string(), TEXT_BYTES_MAX)),
             None => self.to_string(),
         }
     }
 
-    /// What is wrong, without the subject.
-    pub fn detail(&self) -> &str {
-        &self.detail
+    /// What is wrong, without the subject, as it is printed.
+    pub fn detail(&self) -> Cow<'_, str> {
+        shortened(&self.detail, TEXT_BYTES_MAX)
     }
+}
+
+/// Input as an error repeats it: a long one is cut, since its sender has it already.
+pub fn quoted(input: &str) -> Cow<'_, str> {
+    match input.char_indices().nth(QUOTED_CHARS_MAX) {
+        Some((end, _)) => format!("{}{LEFT_OUT}", input.get(..end).unwrap_or_default()).into(),
+        None => input.into(),
+    }
+}
+
+/// A text of at most so many bytes: of a longer one its beginning and its end, which says the way out.
+pub fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
+    if text.len() <= bytes_max {
+        return text.into();
+    }
+    let kept = bytes_max.saturating_sub(LEFT_OUT.len());
+    let (head, _) = text.split_at(text.floor_char_boundary(kept / 2));
+    let (_, tail) = text.split_at(text.ceil_char_boundary(text.len().saturating_sub(kept / 2)));
+    format!("{head}{LEFT_OUT}{tail}").into()
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.subject.is_empty() {
-            f.write_str(&self.detail)
+            f.write_str(&self.detail())
         } else {
-            write!(f, "{}: {}", self.subject, self.detail)
+            write!(f, "{}: {}", quoted(&self.subject), self.detail())
         }
     }
 }
@@ -103,5 +131,35 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_error_prints_is_bounded_and_keeps_the_way_out() {
+        let long = "\u{e9}".repeat(100_000);
+        let detail = format!("the group `{long}` does not fit: name another");
+        let error = Error::new(ErrorKind::Conflict, long.clone(), detail).with_source(long);
+        let printed = error.with_cause();
+        assert!(printed.len() < 4 * TEXT_BYTES_MAX, "{}", printed.len());
+        assert!(error.to_string().contains("\u{e9}...: the group `\u{e9}"), "{error}");
+        assert!(error.to_string().ends_with("\u{e9}` does not fit: name another"), "{error}");
+        let short = Error::new(ErrorKind::Conflict, "a", "b").with_source("c");
+        assert_eq!(short.with_cause(), "a: b: c");
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        for (text, bytes_max, wanted) in [
+            ("abcdefgh", 8, "abcdefgh"),
+            ("abcdefghi", 7, "ab...hi"),
+            ("\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}", 9, "\u{e9}...\u{e9}"),
+            ("abcdefghi", 2, "..."),
+        ] {
+            assert_eq!(shortened(text, bytes_max), wanted, "{text} {bytes_max}");
+        }
     }
 }

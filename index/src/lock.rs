@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rustix::fs::FlockOperation;
 
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Name of the lock file in a data directory.
@@ -39,9 +40,7 @@ impl DataDirLock {
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
-                let mut text = String::new();
-                let _ = (&mut file).take(OWNER_BYTES_MAX).read_to_string(&mut text);
-                let who = if text.is_empty() { "another process" } else { text.trim() };
+                let who = named_in(&file);
                 return Err(Error::new(
                     ErrorKind::Locked,
                     subject,
@@ -55,4 +54,24 @@ impl DataDirLock {
             file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{owner}"));
         Ok(DataDirLock { _file: file })
     }
+}
+
+impl Engine {
+    /// Who has the store of a data directory open now, as a refusal to open it names them; `None`: nobody, or nobody can
+    /// tell.
+    pub fn owner_of(data_dir: &Path) -> Option<String> {
+        let file = File::open(data_dir.join(FILE_NAME)).ok()?;
+        // Held for a moment only: it ends with `file`.
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
+            Err(rustix::io::Errno::WOULDBLOCK) => Some(named_in(&file)),
+            Ok(()) | Err(_) => None,
+        }
+    }
+}
+
+/// The owner, as its lock file names it.
+fn named_in(file: &File) -> String {
+    let mut text = String::new();
+    let _ = file.take(OWNER_BYTES_MAX).read_to_string(&mut text);
+    if text.is_empty() { "another process".to_owned() } else { text.trim().to_owned() }
 }

@@ -12,6 +12,7 @@ use crate::contents_fragment::part::EncodedPart;
 use crate::error::{Error, ErrorKind, Result};
 use crate::resource::{Address, Binding, Resource, SourceMark, Value};
 use crate::resource_uri;
+use crate::space::SpaceSettings;
 use crate::store::codec::Writer;
 use crate::store::key::ListOrder;
 use crate::store::value::AclId;
@@ -51,11 +52,11 @@ pub(crate) struct PreparedPut {
 /// Checks and encodes a record.
 pub(crate) fn prepare(catalog: &SpaceCatalog, resource: &Resource) -> Result<PreparedPut> {
     let space = catalog.by_name(&resource.space).ok_or_else(|| {
-        Error::new(
-            ErrorKind::NotFound,
-            format!("space `{}`", resource.space),
-            "there is no such space: add it first (`pressmark space add`, or [[space]] in pressmark.toml)",
-        )
+        let detail = format!(
+            "there is no space `{}`: add it first (`pressmark space add`, or [[space]] in pressmark.toml)",
+            resource.space
+        );
+        Error::new(ErrorKind::NotFound, resource.address.uri().unwrap_or_default(), detail)
     })?;
     let uri = mint(space, &resource.address)?;
     check_fields(&uri, resource)?;
@@ -140,56 +141,68 @@ pub(crate) fn content_hash<'a>(
     Ok(hash)
 }
 
-/// The one URI under which the record is stored; its bindings must come back from it.
+/// The one URI under which the record is stored; its bindings must come back from it. Errors are about the URI, as far as
+/// there is one.
 fn mint(space: &Space, address: &Address) -> Result<String> {
-    let subject = |uri: &str| format!("{uri} (space `{}`)", space.settings.name);
     match address {
-        Address::Uri(uri) => {
-            let stored = resource_uri::normalise_strict(uri)?;
-            let bindings = space.matcher.match_uri(&stored).ok_or_else(|| {
-                Error::new(
-                    ErrorKind::InvalidRecord,
-                    subject(uri),
-                    format!("the template `{}` does not match it", space.settings.uri_template),
-                )
-            })?;
-            let expanded = expand(space, &bindings)?;
+        Address::Uri(uri) => minted_uri(space, uri),
+        Address::Variables(bindings) => minted_variables(space, bindings, ""),
+        Address::Both { uri, variables } => {
+            let stored = minted_uri(space, uri)?;
+            let expanded = minted_variables(space, variables, uri)?;
             if expanded == stored {
                 return Ok(stored);
             }
-            Err(Error::new(
-                ErrorKind::InvalidRecord,
-                subject(uri),
-                format!("its variables expand to another URI, `{expanded}`: write that one"),
-            ))
-        }
-        Address::Variables(bindings) => {
-            let uri = resource_uri::normalise_strict(&expand(space, bindings)?)?;
-            let back = space.matcher.match_uri(&uri).unwrap_or_default();
-            match lost_binding(space, bindings, &back) {
-                None => Ok(uri),
-                Some(name) => Err(Error::new(
-                    ErrorKind::InvalidRecord,
-                    subject(&uri),
-                    format!(
-                        "the variable `{name}` does not come back from the URI: given {}, read back {}",
-                        show(value_of(bindings, &name)),
-                        show(value_of(&back, &name))
-                    ),
-                )),
-            }
+            let detail = format!(
+                "its variables are those of another URI, `{expanded}`: leave out one of the two"
+            );
+            Err(Error::new(ErrorKind::InvalidRecord, uri, detail))
         }
     }
 }
 
-fn expand(space: &Space, bindings: &[Binding]) -> Result<String> {
-    space.matcher.expand_canonical(bindings).map_err(|error| {
-        Error::new(
-            ErrorKind::InvalidRecord,
-            format!("space `{}`", space.settings.name),
-            error.to_string(),
-        )
-    })
+fn minted_uri(space: &Space, uri: &str) -> Result<String> {
+    let refuse = |detail: String| Error::new(ErrorKind::InvalidRecord, uri, detail);
+    let stored = resource_uri::normalise_strict(uri)?;
+    let SpaceSettings { name, uri_template, .. } = &space.settings;
+    let bindings = space.matcher.match_uri(&stored).ok_or_else(|| {
+        refuse(format!("the template `{uri_template}` of the space `{name}` does not match it"))
+    })?;
+    let expanded = expand(space, &bindings, uri)?;
+    if expanded == stored {
+        return Ok(stored);
+    }
+    Err(refuse(format!("its variables expand to another URI, `{expanded}`: write that one")))
+}
+
+fn minted_variables(space: &Space, bindings: &[Binding], uri: &str) -> Result<String> {
+    let is_twice = |(at, binding): &(usize, &Binding)| {
+        bindings.iter().take(*at).any(|before| before.name == binding.name)
+    };
+    if let Some((_, twice)) = bindings.iter().enumerate().find(is_twice) {
+        let detail = format!("the variable `{}` stands twice", twice.name);
+        return Err(Error::new(ErrorKind::InvalidRecord, uri, detail));
+    }
+    let uri = resource_uri::normalise_strict(&expand(space, bindings, uri)?)?;
+    let back = space.matcher.match_uri(&uri).unwrap_or_default();
+    match lost_binding(space, bindings, &back) {
+        None => Ok(uri),
+        Some(name) => {
+            let detail = format!(
+                "the variable `{name}` does not come back from the URI: given {}, read back {}",
+                show(value_of(bindings, &name)),
+                show(value_of(&back, &name))
+            );
+            Err(Error::new(ErrorKind::InvalidRecord, uri, detail))
+        }
+    }
+}
+
+fn expand(space: &Space, bindings: &[Binding], uri: &str) -> Result<String> {
+    space
+        .matcher
+        .expand_canonical(bindings)
+        .map_err(|error| Error::new(ErrorKind::InvalidRecord, uri, error.to_string()))
 }
 
 /// The first variable of the template whose value differs. Values of `{+x}` are compared by what they
@@ -300,7 +313,12 @@ fn check_fields(uri: &str, resource: &Resource) -> Result<()> {
                 format!("a part's uri is `{part_uri}`, which is no URI"),
             );
         }
-        resource_uri::normalise(part_uri)?;
+        if let Err(fault) = resource_uri::normalise(part_uri) {
+            return refuse(
+                fault.kind(),
+                format!("a part's uri is `{part_uri}`: {}", fault.detail()),
+            );
+        }
     }
     if let Some(priority) = resource.annotations.priority.filter(|p| !(0.0..=1.0).contains(p)) {
         return refuse(
@@ -325,7 +343,7 @@ fn check_fields(uri: &str, resource: &Resource) -> Result<()> {
 }
 
 /// `type/subtype`, with parameters or without (RFC 9110 section 8.3.1): printable ASCII on both sides of a slash.
-fn is_mime_type(text: &str) -> bool {
+pub(crate) fn is_mime_type(text: &str) -> bool {
     let is_token =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'!'..=b'~'));
     let essence = text.split(';').next().unwrap_or_default().trim_end();

@@ -78,6 +78,23 @@ pub enum Address {
     Uri(String),
     /// By the template's variables, expanded into a URI.
     Variables(Vec<Binding>),
+    /// By both, which must come to the same URI: what the store gives back of a resource has both.
+    Both {
+        /// As in [`Address::Uri`].
+        uri: String,
+        /// As in [`Address::Variables`].
+        variables: Vec<Binding>,
+    },
+}
+
+impl Address {
+    /// The URI, where it is said.
+    pub fn uri(&self) -> Option<&str> {
+        match self {
+            Self::Uri(uri) | Self::Both { uri, .. } => Some(uri),
+            Self::Variables(_) => None,
+        }
+    }
 }
 
 /// A variable with its value.

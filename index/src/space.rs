@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use crate::error::{Error, ErrorKind, Result};
+use crate::prepare::{DESCRIPTION_BYTES_MAX, is_mime_type};
+use crate::uri_template::UriTemplate;
+
 /// A space's number; never reused in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
@@ -60,7 +64,39 @@ pub enum AliasClash {
     Warn,
 }
 
+/// The longest time for which a client may take a reply as fresh.
+pub const TTL_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 impl SpaceSettings {
+    /// What is asked of a space that is put, beside a name and a template that are such. Spaces that a store has already
+    /// are taken as they are.
+    pub(crate) fn check(&self) -> Result<()> {
+        let subject = || format!("space `{}`", self.name);
+        let template = UriTemplate::parse(&self.uri_template);
+        template.and_then(|template| template.check_scheme()).map_err(|error| {
+            Error::new(ErrorKind::InvalidTemplate, subject(), error.to_string())
+        })?;
+        let refuse = |kind, detail| Err(Error::new(kind, subject(), detail));
+        if let Some(bad) = self.mime_type.as_deref().filter(|text| !is_mime_type(text)) {
+            let detail = format!("its MIME type is `{bad}`; it has the form `type/subtype`");
+            return refuse(ErrorKind::InvalidRecord, detail);
+        }
+        if self.ttl > TTL_MAX {
+            let seconds = (self.ttl.as_secs(), TTL_MAX.as_secs());
+            let detail = format!("its ttl is {} seconds; at most {}, a year", seconds.0, seconds.1);
+            return refuse(ErrorKind::LimitExceeded, detail);
+        }
+        let texts = [&self.title, &self.description, &self.mime_type];
+        let bytes: usize = texts.into_iter().flatten().map(String::len).sum();
+        if bytes > DESCRIPTION_BYTES_MAX {
+            let detail = format!(
+                "{bytes} bytes in title, description and MIME type; at most {DESCRIPTION_BYTES_MAX}"
+            );
+            return refuse(ErrorKind::LimitExceeded, detail);
+        }
+        Ok(())
+    }
+
     /// The settings of a space of which only name and template are said.
     pub fn new(name: impl Into<String>, uri_template: impl Into<String>) -> Self {
         Self {

@@ -392,6 +392,7 @@ fn put_space(
     transaction: &mut Transaction<'_, '_>,
     settings: &SpaceSettings,
 ) -> Result<Done> {
+    settings.check()?;
     shared.check_new_space(transaction.catalog(), settings)?;
     let existing = transaction.catalog().by_name(&settings.name).cloned();
     let space = match &existing {

@@ -163,3 +163,42 @@ fn a_later_copy_on_another_file_system_shares_what_has_not_changed() {
     assert!(read_text(&copy, "docs://h/one").starts_with("2 "));
     check_clean(&copy);
 }
+
+#[test]
+fn what_cannot_be_the_place_of_a_copy_is_refused_with_the_reason() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let at = |path: &str| folder.path().join(path);
+    std::fs::write(at("file"), "").unwrap();
+    std::os::unix::fs::symlink(at("data"), at("link")).unwrap();
+    let long = "x".repeat(300);
+    let check = |copied: Result<BackupReport, Error>, path: &str, kind, says: &str| {
+        let error = copied.unwrap_err();
+        assert_eq!(error.kind(), kind, "{path}: {error}");
+        assert!(error.to_string().contains(says), "{path}: {error}");
+    };
+    for (path, kind, says) in [
+        ("data/copy", ErrorKind::Conflict, "into the data directory"),
+        ("data/a/b", ErrorKind::Conflict, "into the data directory"),
+        ("link/copy", ErrorKind::Conflict, "into the data directory"),
+        ("none/../data/copy", ErrorKind::Conflict, "into the data directory"),
+        ("file", ErrorKind::Conflict, "it is a file"),
+        ("file/copy", ErrorKind::Conflict, "it is a file"),
+        (&long, ErrorKind::LimitExceeded, "too long"),
+        // Its `.partial` is too long.
+        (&long[..250], ErrorKind::LimitExceeded, "too long"),
+        ("nul\0", ErrorKind::InvalidRecord, "no path"),
+    ] {
+        check(back_up(&engine, &at(path)), path, kind, says);
+    }
+    back_up(&engine, &at("copy")).unwrap();
+    for (path, says) in [("copy/new", "into the copy"), ("copy/store/new", "into the copy")] {
+        let restored = backup::restore(&at("copy"), &at(path), &mut |_| ());
+        check(restored, path, ErrorKind::Conflict, says);
+    }
+    // What is taken away as the rest of an earlier one must not be what is read.
+    std::fs::rename(at("copy"), at("new.partial")).unwrap();
+    let restored = backup::restore(&at("new.partial"), &at("new"), &mut |_| ());
+    check(restored, "new", ErrorKind::Conflict, "into the copy");
+    backup::restore(&at("new.partial"), &at("other"), &mut |_| ()).unwrap();
+}

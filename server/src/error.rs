@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use hyper::StatusCode;
+pub use pressmark_index::error::quoted;
 use pressmark_index::error::{Error, ErrorKind};
 use prometheus_client::encoding::EncodeLabelValue;
 
@@ -77,17 +78,6 @@ impl EncodeLabelValue for Code {
         encoder: &mut prometheus_client::encoding::LabelValueEncoder<'_>,
     ) -> Result<(), std::fmt::Error> {
         EncodeLabelValue::encode(&i64::from(self.number()), encoder)
-    }
-}
-
-/// The most characters of a client's input that an error repeats.
-const QUOTED_CHARS_MAX: usize = 200;
-
-/// Input as an error repeats it: a long one is cut, since its sender has it already.
-pub fn quoted(input: &str) -> Cow<'_, str> {
-    match input.char_indices().nth(QUOTED_CHARS_MAX) {
-        Some((end, _)) => format!("{}...", input.get(..end).unwrap_or_default()).into(),
-        None => input.into(),
     }
 }
 
@@ -168,9 +158,7 @@ impl Fault {
             ErrorKind::InvalidUri
             | ErrorKind::InvalidFragment
             | ErrorKind::InvalidCursor
-            | ErrorKind::LimitExceeded => {
-                Self::invalid_params(shortened(error.to_string(), error.subject()))
-            }
+            | ErrorKind::LimitExceeded => Self::invalid_params(error.to_string()),
             ErrorKind::Closed => Self::new(Code::Internal, "the server is shutting down")
                 .with_status(StatusCode::SERVICE_UNAVAILABLE),
             // No MCP method takes a template or a record: these say that the store is not sound.
@@ -214,14 +202,6 @@ impl Fault {
 /// The URI as it was asked: the engine finds nothing under one that is longer than it takes.
 fn uri_data(uri: &str) -> String {
     serde_json::json!({ "uri": uri }).to_string()
-}
-
-/// An engine's text with a long subject cut as [`quoted`] does.
-fn shortened(text: String, subject: &str) -> String {
-    match quoted(subject) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(cut) => text.replace(subject, &cut),
-    }
 }
 
 /// The one place where an engine's error is logged, with its sources.

@@ -72,7 +72,7 @@ fn a_store_is_filled_and_looked_at_from_the_shell() {
         &expect![[r#"
             exit 1
             records.ndjson:4: not a resource record: unknown field `txt`, expected one of `uri`, `space`, `variables`, `name`, `title`, `description`, `mimeType`, `text`, `blob`, `contents`, `annotations`, `size`, `icons`, `_meta`, `pinned`, `acl` (column 37)
-            records.ndjson:5: npm://packages/x (space `pypi`): the template `pypi://packages/{name}` does not match it
+            records.ndjson:5: npm://packages/x: the template `pypi://packages/{name}` of the space `pypi` does not match it
             2 records loaded: 2 created, 0 updated, 0 unchanged; 2 refused
         "#]],
     );

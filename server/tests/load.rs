@@ -234,7 +234,7 @@ fn wrong_records_are_refused_and_the_others_go_in() {
     refused.sort_unstable();
     expect![[r#"
         {"file":".","reason":"the name does not tell the format: say --format ndjson, csv or tsv"}
-        {"file":"a.ndjson","line":2,"reason":"npm://x (space `pypi`): the template `pypi://packages/{name}` does not match it"}
+        {"file":"a.ndjson","line":2,"reason":"npm://x: the template `pypi://packages/{name}` of the space `pypi` does not match it"}
         {"file":"a.ndjson","line":4,"reason":"not UTF-8 (byte 1); convert the file first"}
         {"file":"a.ndjson","line":5,"reason":"not a resource record: invalid type: integer `7`, expected a string (column 8)"}
         {"file":"b.csv","line":4,"reason":"the row has 2 fields, and the header 3"}
@@ -250,7 +250,7 @@ fn wrong_records_are_refused_and_the_others_go_in() {
         exit 1
         .: the name does not tell the format: say --format ndjson, csv or tsv
         4 records loaded: 0 created, 0 updated, 4 unchanged; 7 refused; 6 files failed
-        a.ndjson:2: npm://x (space `pypi`): the template `pypi://packages/{name}` does not match it
+        a.ndjson:2: npm://x: the template `pypi://packages/{name}` of the space `pypi` does not match it
         a.ndjson:4: not UTF-8 (byte 1); convert the file first
         a.ndjson:5: not a resource record: invalid type: integer `7`, expected a string (column 8)
         b.csv:4: the row has 2 fields, and the header 3

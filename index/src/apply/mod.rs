@@ -205,7 +205,7 @@ impl<'s, 'w> Transaction<'s, 'w> {
 
     /// Puts a resource. All checks come before the first write: a refused record leaves no trace.
     pub(crate) fn put(&mut self, put: &PreparedPut) -> Result<Applied> {
-        let space = self.current_space(&put.space)?;
+        let space = self.current_space(put)?;
         let previous = self.head(&put.uri)?;
         if let Some(previous) = &previous
             && previous.space != space.id
@@ -471,15 +471,19 @@ impl<'s, 'w> Transaction<'s, 'w> {
     }
 
     /// The space as it is now: it may have been changed or removed since the record was prepared.
-    fn current_space(&self, prepared: &Space) -> Result<Arc<Space>> {
+    fn current_space(&self, put: &PreparedPut) -> Result<Arc<Space>> {
+        let prepared = &put.space;
         match self.state.catalog.get(prepared.id) {
             Some(space) if space.settings.uri_template == prepared.settings.uri_template => {
                 Ok(Arc::clone(space))
             }
             _ => Err(Error::new(
                 ErrorKind::Conflict,
-                format!("space `{}`", prepared.settings.name),
-                "it was removed or changed while the record was on its way: send the record again",
+                put.uri.as_str(),
+                format!(
+                    "the space `{}` was removed or changed while the record was on its way: send the record again",
+                    prepared.settings.name
+                ),
             )),
         }
     }

@@ -141,6 +141,36 @@ impl UriTemplate {
         })
     }
 
+    /// Whether what it expands to can be URIs: those begin with a scheme (RFC 3986 section 3).
+    ///
+    /// # Errors
+    /// The place where a scheme can no longer end.
+    pub fn check_scheme(&self) -> Result<(), TemplateError> {
+        let none = |position| {
+            let reason = "no URI begins so: a template begins with a scheme, such as `docs://`";
+            Err(TemplateError::new(&self.text, position, reason))
+        };
+        if self.text.starts_with(|c: char| !c.is_ascii_alphabetic() && c != '{') {
+            return none(0);
+        }
+        let ends_scheme = |c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c);
+        for component in &self.components {
+            match component {
+                Component::Literal { text, position } => match text.find(ends_scheme) {
+                    Some(at) if text.as_bytes().get(at) == Some(&b':') => return Ok(()),
+                    Some(at) => return none(position + at),
+                    None => {}
+                },
+                // Its values may hold the scheme's colon; those of others have it escaped.
+                Component::Expression(expression) if expression.operator == Operator::Reserved => {
+                    return Ok(());
+                }
+                Component::Expression(_) => {}
+            }
+        }
+        none(self.text.len())
+    }
+
     /// Makes the matcher of this template; the error says what cannot be matched, where and why.
     pub fn matcher(&self) -> Result<TemplateMatcher, TemplateError> {
         TemplateMatcher::new(self.clone())

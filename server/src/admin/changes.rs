@@ -37,13 +37,7 @@ impl ChangesService for Plane {
         let request = request.into_inner();
         let range = self.engine.log_range();
         let after = request.after_sequence.unwrap_or(range.newest);
-        if after > range.newest {
-            let text = format!(
-                "after_sequence: {after} is not there yet, the newest is {}: this is not the store that gave it",
-                range.newest
-            );
-            return Err(self.out_of_range(text));
-        }
+        self.check_known(after)?;
         if after.saturating_add(1) < range.oldest {
             return Err(self.too_old(after));
         }
@@ -119,6 +113,17 @@ impl Plane {
             Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(self.too_old(after)),
             Err(error) => Err(status::of(&error)),
         }
+    }
+
+    /// A number that was given by a store is not ahead of it.
+    pub(super) fn check_known(&self, after: u64) -> Result<(), Status> {
+        let newest = self.engine.log_range().newest;
+        if after <= newest {
+            return Ok(());
+        }
+        Err(self.out_of_range(format!(
+            "after_sequence: {after} is not there yet, the newest is {newest}: this is not the store that gave it"
+        )))
     }
 
     fn too_old(&self, after: u64) -> Status {

@@ -2,9 +2,12 @@
 //! opened itself. Whoever calls them cannot tell which.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http_body_util::BodyExt as _;
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderValue, Request, Response, header};
 use tonic::codegen::{BoxFuture, Service, StdError};
@@ -54,7 +57,9 @@ impl Service<Request<Body>> for Connection {
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), StdError>> {
         match self {
-            Connection::Server(channel, _) => channel.poll_ready(context).map_err(StdError::from),
+            Connection::Server(channel, _) => {
+                channel.poll_ready(context).map_err(|error| unanswered(error).into())
+            }
             Connection::Store(_) => Poll::Ready(Ok(())),
         }
     }
@@ -66,7 +71,10 @@ impl Service<Request<Body>> for Connection {
                     request.headers_mut().insert(header::AUTHORIZATION, shown.clone());
                 }
                 let answer = channel.call(request);
-                Box::pin(async move { answer.await.map_err(StdError::from) })
+                Box::pin(async move {
+                    let answer = of_a_plane(answer.await.map_err(unanswered)?)?;
+                    Ok(answer.map(|body| Body::new(body.map_err(cut_off))))
+                })
             }
             Connection::Store(routes) => {
                 let answer = routes.call(request);
@@ -74,4 +82,32 @@ impl Service<Request<Body>> for Connection {
             }
         }
     }
+}
+
+// === what a connection says, as a status ===
+
+/// What is not gRPC comes from something else that listens there.
+fn of_a_plane(answer: Response<Body>) -> Result<Response<Body>, Status> {
+    let said = answer.headers().get(header::CONTENT_TYPE);
+    if said.is_some_and(|said| said.as_bytes().starts_with(b"application/grpc")) {
+        return Ok(answer);
+    }
+    let text = format!(
+        "no admin plane answers at this address (HTTP status {}): hosts are served at another one than commands, which is that of `--admin-listen`",
+        answer.status().as_u16()
+    );
+    Err(Status::unavailable(text))
+}
+
+fn unanswered(error: Error) -> Status {
+    let mut status = Status::unavailable("the server does not answer");
+    status.set_source(Arc::new(error));
+    status
+}
+
+/// An answer that does not come to its end, as the connection has it.
+fn cut_off(broken: Status) -> Status {
+    let mut status = Status::unavailable("the server went away");
+    status.set_source(Arc::from(StdError::from(broken.message())));
+    status
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pressmark_index::catalog::SpaceCatalog;
+use pressmark_index::error::{TEXT_BYTES_MAX, quoted, shortened};
 use pressmark_index::mutation::{Change, ChangeKind, Mutation};
 use pressmark_index::resource::{
     Address, Annotations, Binding, Body, Part, RawJson, Resource, Role, UnixMillis, Value,
@@ -15,7 +16,7 @@ use serde_json::value::RawValue;
 use tonic::Status;
 
 use super::ingest::index;
-use crate::loading::fields::RecordError;
+use crate::loading::fields::{self, RecordError};
 use crate::loading::json_fields;
 
 /// A mutation that cannot be handed to the engine.
@@ -27,12 +28,18 @@ pub(super) struct Wrong {
 
 impl Wrong {
     pub(super) fn refusal(self, place: usize) -> v1::Refusal {
-        v1::Refusal {
-            index: index(place),
-            uri: self.uri,
-            kind: v1::RefusalKind::Invalid.into(),
-            reason: format!("{}: {}", self.field, self.reason),
-        }
+        let reason = format!("{}: {}", self.field, self.reason);
+        refusal(place, &self.uri, v1::RefusalKind::Invalid, &reason)
+    }
+}
+
+/// The one way to a refusal: its texts are bounded, whatever was sent.
+pub(super) fn refusal(place: usize, uri: &str, kind: v1::RefusalKind, reason: &str) -> v1::Refusal {
+    v1::Refusal {
+        index: index(place),
+        uri: quoted(uri).into_owned(),
+        kind: kind.into(),
+        reason: shortened(reason, TEXT_BYTES_MAX).into_owned(),
     }
 }
 
@@ -62,15 +69,10 @@ pub(super) fn mutation(mutation: v1::Mutation) -> Result<Mutation, Wrong> {
 type Fault = (&'static str, String);
 
 fn resource(record: v1::Resource) -> Result<Resource, Fault> {
-    let address = match (record.uri.is_empty(), record.variables.is_empty()) {
-        (false, true) => Address::Uri(record.uri),
-        (true, false) => {
-            Address::Variables(record.variables.into_iter().map(binding).collect::<Result<_, _>>()?)
-        }
-        // What GetResource gave has both: the URI is the one that counts.
-        (false, false) => Address::Uri(record.uri),
-        (true, true) => return Err(("uri", "a resource needs `uri` or `variables`".to_owned())),
-    };
+    let uri = Some(record.uri).filter(|uri| !uri.is_empty());
+    let variables: Vec<_> = record.variables.into_iter().map(binding).collect::<Result<_, _>>()?;
+    let address = fields::address(uri, Some(variables).filter(|variables| !variables.is_empty()))
+        .map_err(|error| ("uri", error.reason))?;
     let audience = record.audience.into_iter().map(role).collect::<Result<_, _>>()?;
     let last_modified = record.last_modified.as_ref().map(millis).transpose()?;
     Ok(Resource {
@@ -151,30 +153,47 @@ fn millis(time: &Timestamp) -> Result<UnixMillis, Fault> {
 }
 
 pub(super) fn settings(space: v1::Space) -> Result<SpaceSettings, Status> {
-    let (list, cache_scope, alias_clash) = (space.list(), space.cache_scope(), space.alias_clash());
+    let unknown = |field: &str, number: i32| {
+        Status::invalid_argument(format!("space.{field}: {number} is none that this server knows"))
+    };
     let mut settings = SpaceSettings::new(space.name, space.uri_template);
     settings.title = space.title;
     settings.description = space.description;
     settings.mime_type = space.mime_type;
+    let list = v1::ListMode::try_from(space.list).map_err(|_| unknown("list", space.list))?;
     settings.list = match list {
         v1::ListMode::Unspecified => ListMode::Auto,
         v1::ListMode::All => ListMode::All,
         v1::ListMode::Pinned => ListMode::Pinned,
         v1::ListMode::None => ListMode::None,
     };
+    let cache_scope = v1::CacheScope::try_from(space.cache_scope)
+        .map_err(|_| unknown("cache_scope", space.cache_scope))?;
     settings.cache_scope = match cache_scope {
         v1::CacheScope::Unspecified | v1::CacheScope::Public => CacheScope::Public,
         v1::CacheScope::Private => CacheScope::Private,
     };
+    let alias_clash = v1::AliasClash::try_from(space.alias_clash)
+        .map_err(|_| unknown("alias_clash", space.alias_clash))?;
     settings.alias_clash = match alias_clash {
         v1::AliasClash::Unspecified | v1::AliasClash::Refuse => AliasClash::Refuse,
         v1::AliasClash::Warn => AliasClash::Warn,
     };
     if let Some(ttl) = space.ttl {
-        settings.ttl = Duration::try_from(ttl)
-            .map_err(|_| Status::invalid_argument("space.ttl: it is below zero"))?;
+        settings.ttl = duration(&ttl).ok_or_else(|| {
+            Status::invalid_argument(
+                "space.ttl: it needs seconds from 0 and nanos from 0 to 999,999,999",
+            )
+        })?;
     }
     Ok(settings)
+}
+
+/// A time span to the millisecond, as it is stored.
+fn duration(sent: &prost_types::Duration) -> Option<Duration> {
+    let seconds = Duration::from_secs(u64::try_from(sent.seconds).ok()?);
+    let nanos = u32::try_from(sent.nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
+    seconds.checked_add(Duration::from_millis(u64::from(nanos / 1_000_000)))
 }
 
 // === from the engine ===
@@ -214,7 +233,7 @@ pub(super) fn stored(stored: StoredResource, spaces: &SpaceCatalog) -> v1::Store
             let space = spaces.by_name(&resource.space);
             space.and_then(|space| space.matcher.match_uri(uri)).unwrap_or_default()
         }
-        Address::Variables(_) => Vec::new(),
+        Address::Variables(variables) | Address::Both { variables, .. } => variables.clone(),
     };
     v1::StoredResource {
         version: stored.version,
@@ -235,6 +254,7 @@ fn sent_resource(resource: Resource, bindings: Vec<Binding>) -> v1::Resource {
     let (uri, bindings) = match resource.address {
         Address::Uri(uri) => (uri, bindings),
         Address::Variables(bindings) => (String::new(), bindings),
+        Address::Both { uri, variables } => (uri, variables),
     };
     v1::Resource {
         space: resource.space,

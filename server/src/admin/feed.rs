@@ -2,6 +2,8 @@
 //! acknowledged it.
 
 use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
 
 use pressmark_index::mutation::Mutation;
 use pressmark_proto::v1;
@@ -10,12 +12,13 @@ use prost::Message as _;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Status;
+use tonic::{Code, Status};
 
 use super::client::Connection;
 use super::convert;
 use crate::loading::Batch;
 use crate::loading::destination::{Destination, Fault, Tally};
+use crate::sources::chain_text;
 
 /// Bytes of one request; the plane takes some more.
 const REQUEST_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -27,6 +30,10 @@ pub(crate) struct Feed {
     connection: Connection,
     runtime: Handle,
 }
+
+/// Why a server takes no more of a load: its own word, or what became of the connection.
+#[derive(Debug)]
+pub(crate) struct CutOff(Status);
 
 /// A request on its way, or what could not become one.
 struct Piece {
@@ -49,7 +56,7 @@ impl Feed {
         &self,
         batches: &mut dyn Iterator<Item = Batch>,
         tell: &(dyn Fn(Tally) + Sync),
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Status> {
         let (sender, receiver) = mpsc::channel(1);
         let mut client = IngestServiceClient::new(self.connection.clone());
         let mut answers = client.ingest(ReceiverStream::new(receiver)).await?.into_inner();
@@ -76,7 +83,7 @@ impl Feed {
                     // The server has ended the stream, and its last answer says why.
                     waiting.push_back(piece);
                     settle(answers.message().await, &mut waiting, tell)?;
-                    return Err("the server has ended the stream".into());
+                    return Err(ended());
                 };
                 permit.send(v1::IngestRequest { mutations, ..v1::IngestRequest::default() });
                 waiting.push_back(piece);
@@ -96,15 +103,34 @@ impl Destination for Feed {
         batches: &mut dyn Iterator<Item = Batch>,
         tell: &(dyn Fn(Tally) + Sync),
     ) -> Result<(), Fault> {
-        self.runtime.block_on(self.feed(batches, tell)).map_err(|fault| {
-            let text = match fault.downcast_ref::<Status>() {
-                Some(status) => status.message().to_owned(),
-                None => fault.to_string(),
-            };
-            format!("{text}; what the server has acknowledged is in, repeat the load to bring in the rest")
-                .into()
-        })
+        self.runtime.block_on(self.feed(batches, tell)).map_err(|status| CutOff(status).into())
     }
+}
+
+// === impl CutOff ===
+
+impl CutOff {
+    /// Of which kind it is.
+    pub(crate) fn code(&self) -> Code {
+        self.0.code()
+    }
+}
+
+impl fmt::Display for CutOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.message())?;
+        if let Some(cause) = self.0.source() {
+            write!(f, ": {}", chain_text(cause))?;
+        }
+        f.write_str("; what it has acknowledged is in, repeat the load to bring in the rest")
+    }
+}
+
+impl Error for CutOff {}
+
+/// The end of a stream whose requests were not all answered.
+fn ended() -> Status {
+    Status::unavailable("the server has ended the stream, as it does when it shuts down")
 }
 
 /// Cuts a batch into requests that the plane takes. Records of one file and lane come in batches of a few MiB: more than
@@ -140,8 +166,8 @@ fn settle(
     answer: Result<Option<v1::IngestResponse>, Status>,
     waiting: &mut VecDeque<Piece>,
     tell: &(dyn Fn(Tally) + Sync),
-) -> Result<(), Fault> {
-    let Some(answer) = answer? else { return Err("the server has ended the stream".into()) };
+) -> Result<(), Status> {
+    let Some(answer) = answer? else { return Err(ended()) };
     if let Some(piece) = waiting.pop_front() {
         tell(piece.answered(answer));
     }

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use pressmark_index::engine::{Committed, PendingCommit};
-use pressmark_index::error::{Error, ErrorKind};
+use pressmark_index::error::{Error, ErrorKind, TEXT_BYTES_MAX, shortened};
 use pressmark_index::mutation::{Applied, Outcome};
 use pressmark_proto::v1;
 use pressmark_proto::v1::ingest_service_server::IngestService;
@@ -21,6 +21,8 @@ use super::{Plane, convert, status};
 const BATCH_MUTATIONS_MAX: usize = 10_000;
 /// Bytes of an idempotency key.
 const KEY_BYTES_MAX: usize = 64;
+/// Bytes of all texts of an acknowledgement: with what surrounds them it is below what clients take (4 MiB).
+const TEXTS_BYTES_MAX: usize = 3 * 1024 * 1024;
 /// Batches of a stream that are encoded at a time.
 const ENCODING_MAX: usize = 2;
 /// Batches of a stream that wait to be durable.
@@ -161,14 +163,32 @@ fn response(
                 count(&mut response, applied.outcome);
                 response.last_sequence = response.last_sequence.max(applied.sequence);
                 let index = index(*place);
-                response.remarks.extend(applied.warning.map(|text| v1::Remark { index, text }));
+                let text = applied.warning;
+                let text = text.map(|text| shortened(&text, TEXT_BYTES_MAX).into_owned());
+                response.remarks.extend(text.map(|text| v1::Remark { index, text }));
             }
             Err(error) => refused.push((*place, refusal(*place, &error))),
         }
     }
     refused.sort_by_key(|(place, _)| *place);
     response.refusals = refused.into_iter().map(|(_, refusal)| refusal).collect();
+    shorten(&mut response);
     response
+}
+
+/// Refusals and remarks of a large batch share what an answer may hold: the more there are, the shorter each is.
+fn shorten(response: &mut v1::IngestResponse) {
+    let refusals = response.refusals.iter_mut();
+    let refusals = refusals.flat_map(|refusal| [&mut refusal.uri, &mut refusal.reason]);
+    let remarks = response.remarks.iter_mut().map(|remark| &mut remark.text);
+    let mut texts: Vec<&mut String> = refusals.chain(remarks).collect();
+    if texts.iter().map(|text| text.len()).sum::<usize>() <= TEXTS_BYTES_MAX {
+        return;
+    }
+    let share = TEXTS_BYTES_MAX / texts.len().max(1);
+    for text in texts.iter_mut().filter(|text| text.len() > share) {
+        **text = shortened(text, share).into_owned();
+    }
 }
 
 fn count(response: &mut v1::IngestResponse, outcome: Outcome) {
@@ -200,12 +220,7 @@ fn refusal(place: usize, error: &Error) -> v1::Refusal {
         | ErrorKind::Locked
         | ErrorKind::UnknownFormat => v1::RefusalKind::Unspecified,
     };
-    v1::Refusal {
-        index: index(place),
-        uri: error.subject().to_owned(),
-        kind: kind.into(),
-        reason: error.detail().to_owned(),
-    }
+    convert::refusal(place, error.subject(), kind, &error.detail())
 }
 
 pub(super) fn index(place: usize) -> u32 {

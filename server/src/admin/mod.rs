@@ -2,6 +2,7 @@
 //! file here is one service, and does what the engine is asked for on a blocking thread.
 
 mod blocking;
+mod bounded;
 mod changes;
 pub(crate) mod client;
 mod convert;
@@ -15,7 +16,7 @@ pub(crate) mod prompts;
 mod reading;
 mod resources;
 mod spaces;
-mod status;
+pub(crate) mod status;
 mod token;
 
 use std::io;
@@ -40,6 +41,7 @@ use tonic::service::{InterceptorLayer, Routes};
 use tonic::transport::Server;
 
 use self::blocking::Blocking;
+use self::bounded::bounded;
 pub use self::token::{Callers, Token};
 use crate::prompts::Prompts;
 use crate::shutdown::Shutdown;
@@ -93,7 +95,7 @@ pub async fn serve(
 /// which it asks a server.
 pub(crate) fn in_process(engine: Arc<Engine>, shutdown: Shutdown) -> Routes {
     let prompts = Arc::new(Prompts::new(Arc::clone(&engine)));
-    services(&Plane::new(engine, prompts, shutdown), Routes::default())
+    bounded(services(&Plane::new(engine, prompts, shutdown), Routes::default()))
 }
 
 fn routes(
@@ -112,7 +114,7 @@ fn routes(
         .add_service(reflection().build_v1()?)
         // What older clients ask for.
         .add_service(reflection().build_v1alpha()?);
-    Ok(services(&plane, standard))
+    Ok(bounded(services(&plane, standard)))
 }
 
 fn services(plane: &Plane, routes: Routes) -> Routes {

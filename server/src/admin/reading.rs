@@ -73,12 +73,9 @@ impl ReadingService for Plane {
         &self,
         request: Request<v1::SearchResourcesRequest>,
     ) -> Result<Response<v1::SearchResourcesResponse>, Status> {
-        if self.engine.full_text_progress().is_none() {
-            return Err(Status::failed_precondition(
-                "full text is off: `enabled` under [full_text] in the configuration",
-            ));
-        }
         let request = request.into_inner();
+        // What cannot come is not waited for.
+        request.after_sequence.map_or(Ok(()), |after| self.check_known(after))?;
         let sort = match v1::SearchOrder::try_from(request.order) {
             Ok(v1::SearchOrder::Unspecified | v1::SearchOrder::Relevance) => SearchSort::Relevance,
             Ok(v1::SearchOrder::Recent) => SearchSort::Recent,
@@ -87,6 +84,11 @@ impl ReadingService for Plane {
                 return Err(Status::invalid_argument(text));
             }
         };
+        if self.engine.full_text_progress().is_none() {
+            return Err(Status::failed_precondition(
+                "full text is off: `enabled` under [full_text] in the configuration",
+            ));
+        }
         let page = self.with_engine(move |engine| search(engine, &request, sort)).await?;
         Ok(Response::new(found(page)))
     }

@@ -8,7 +8,8 @@ pub(super) fn of(error: &Error) -> Status {
     Status::new(code(error.kind()), error.with_cause())
 }
 
-fn code(kind: ErrorKind) -> Code {
+/// What gRPC calls a kind of fault.
+pub(crate) fn code(kind: ErrorKind) -> Code {
     match kind {
         ErrorKind::NotFound => Code::NotFound,
         ErrorKind::InvalidUri

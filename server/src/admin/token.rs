@@ -12,6 +12,8 @@ use tonic::{Request, Status};
 const TOKEN_BYTES_MIN: usize = 16;
 /// What is longer is another file.
 const TOKEN_BYTES_MAX: u64 = 4096;
+/// How the token is shown.
+const SCHEME: &[u8] = b"Bearer";
 /// Bits of a file's mode that let others than its owner look into it.
 const OTHERS: u32 = 0o077;
 
@@ -29,6 +31,7 @@ pub enum Callers {
 pub struct Token {
     /// `Bearer TOKEN`.
     header: AsciiMetadataValue,
+    /// Of the token alone.
     hash: blake3::Hash,
 }
 
@@ -43,6 +46,9 @@ impl Token {
         let fault = |reason: &str| format!("{}: {reason}", path.display());
         let file = File::open(path).map_err(|error| fault(&error.to_string()))?;
         let metadata = file.metadata().map_err(|error| fault(&error.to_string()))?;
+        if !metadata.is_file() {
+            return Err(fault("it is no file: the token stands alone in one"));
+        }
         if metadata.mode() & OTHERS != 0 {
             return Err(fault("others may read the token: `chmod 600` keeps it"));
         }
@@ -63,7 +69,7 @@ impl Token {
         let text = format!("Bearer {token}");
         let header =
             AsciiMetadataValue::try_from(text.as_str()).map_err(|error| error.to_string())?;
-        Ok(Token { hash: blake3::hash(header.as_bytes()), header })
+        Ok(Token { hash: blake3::hash(token.as_bytes()), header })
     }
 
     /// What goes into the `authorization` header.
@@ -77,14 +83,21 @@ impl Callers {
     pub(super) fn admit(&self, request: Request<()>) -> Result<Request<()>, Status> {
         let Callers::With(token) = self else { return Ok(request) };
         let shown = request.metadata().get("authorization").map(AsciiMetadataValue::as_bytes);
+        let shown = shown.and_then(shown_token);
         // Hashes are compared in constant time, whatever was shown.
-        if blake3::hash(shown.unwrap_or_default()) == token.hash {
+        if shown.is_some_and(|shown| blake3::hash(shown) == token.hash) {
             return Ok(request);
         }
         Err(Status::unauthenticated(
             "this plane wants the header `authorization: Bearer TOKEN`; `pressmark` sends that of --admin-token-file",
         ))
     }
+}
+
+/// What follows the scheme, whose name may be in either case (RFC 9110 section 11.1).
+fn shown_token(header: &[u8]) -> Option<&[u8]> {
+    let (scheme, rest) = header.split_at_checked(SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then_some(rest)?.strip_prefix(b" ")
 }
 
 #[cfg(test)]
@@ -111,6 +124,8 @@ mod tests {
             assert_eq!(said.is_some(), reason.is_some(), "{text:?}: {said:?}");
             assert!(said.unwrap_or_default().contains(reason.unwrap_or_default()), "{text:?}");
         }
+        let said = Token::read(folder.path()).err().unwrap();
+        assert!(said.contains("it is no file"), "{said}");
         let missing = Token::read(&folder.path().join("none")).err().unwrap();
         assert!(missing.contains("none: "), "{missing}");
     }
@@ -120,6 +135,12 @@ mod tests {
         let callers = Callers::With(Token::new("0123456789abcdef").unwrap());
         for (header, is_let_in) in [
             (Some("Bearer 0123456789abcdef"), true),
+            (Some("bearer 0123456789abcdef"), true),
+            (Some("BEARER 0123456789abcdef"), true),
+            (Some("Basic 0123456789abcdef"), false),
+            (Some("Bearer  0123456789abcdef"), false),
+            (Some("Bearer0123456789abcdef"), false),
+            (Some("Bearer"), false),
             (Some("Bearer 0123456789abcdeg"), false),
             (Some("Bearer 0123456789abcdef "), false),
             (Some("0123456789abcdef"), false),

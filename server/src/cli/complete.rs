@@ -41,9 +41,7 @@ struct Values<'a> {
 /// Prints the best values, one a line and in order, and on stderr how many there are.
 pub(super) fn run(common: &Common, arguments: &CompleteArgs) -> Result<ExitCode, Failure> {
     let target = Target::look(common, "complete")?;
-    if let Some(engine) = target.engine() {
-        wait_for_index(engine, common);
-    }
+    tell_of_index(&target, common)?;
     let request = v1::CompleteVariableRequest {
         space: arguments.space.clone(),
         variable: arguments.variable.clone(),
@@ -67,12 +65,21 @@ pub(super) fn run(common: &Common, arguments: &CompleteArgs) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// An index that was deleted or damaged is made anew first: the shell can wait, and half an answer helps nobody.
-fn wait_for_index(engine: &Engine, common: &Common) {
-    if engine.spaces_without_completion() == 0 {
-        return;
+/// Says that an index that was deleted or damaged is being made anew. What this process makes itself is waited for: the shell
+/// can wait, and half an answer helps nobody; a server answers from what it has.
+fn tell_of_index(target: &Target, common: &Common) -> Result<(), Failure> {
+    let stats = target.wait(target.operations().get_stats(v1::GetStatsRequest {}))?;
+    if stats.spaces_without_completion == 0 {
+        return Ok(());
     }
     common.remark("the completion index is being made anew");
+    if let Some(engine) = target.engine() {
+        wait_for_index(engine);
+    }
+    Ok(())
+}
+
+fn wait_for_index(engine: &Engine) {
     let has_failed = || engine.stats().is_ok_and(|stats| stats.completion.failure.is_some());
     while engine.spaces_without_completion() > 0 && !has_failed() {
         std::thread::sleep(INDEX_POLL);

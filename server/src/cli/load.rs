@@ -1,20 +1,23 @@
 //! `pressmark load`: records from files into a space.
 
+use std::error::Error;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use pressmark_index::error as index;
 use pressmark_index::uri_template::UriTemplate;
 use pressmark_proto::v1;
 use serde::Serialize;
 
 use super::open::{configuration, wait_for_full_text};
-use super::output::{Failure, Out, chain, say};
+use super::output::{Failure, Out, REFUSED, Refusal, chain, code_name, say};
 use super::target::Target;
 use super::{Common, EXIT_PARTLY, EXIT_REFUSED};
-use crate::admin::feed::Feed;
+use crate::admin::feed::{CutOff, Feed};
+use crate::admin::status;
 use crate::loading::format::{Quoting, RecordFormat};
 use crate::loading::input::is_stdin;
 use crate::loading::pipeline::{LoadCounts, LoadPlan, LoadSpace, load};
@@ -89,7 +92,7 @@ pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Fai
     let written = refusals.finish();
     let elapsed = progress.finish();
     print(common, &counts, elapsed)?;
-    loaded.map_err(|fault| chain(&*fault))?;
+    loaded.map_err(|fault| cut_off(&*fault, &counts))?;
     if let Some(engine) = target.engine() {
         wait_for_full_text(engine, common);
     }
@@ -139,6 +142,17 @@ fn print(common: &Common, counts: &LoadCounts, elapsed: Duration) -> Result<(), 
         say(&format!("{} in {:.1} s", rate(done(counts), elapsed), elapsed.as_secs_f64()));
     }
     Ok(())
+}
+
+/// What ended a load before its end.
+fn cut_off(fault: &(dyn Error + 'static), counts: &LoadCounts) -> Failure {
+    let code = match (fault.downcast_ref::<CutOff>(), fault.downcast_ref::<index::Error>()) {
+        (Some(cut_off), _) => code_name(cut_off.code()),
+        (None, Some(error)) => code_name(status::code(error.kind())),
+        (None, None) => REFUSED,
+    };
+    let refusal = Refusal { code, message: chain(fault) };
+    if done(counts) > 0 { Failure::CutOff(refusal) } else { Failure::Refused(refusal) }
 }
 
 /// Records that are in the store now.

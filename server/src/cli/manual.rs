@@ -23,6 +23,13 @@ pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
 pub(super) fn man(folder: Option<&Path>) -> Result<ExitCode, Failure> {
     let command = Cli::command();
     if let Some(folder) = folder {
+        if !folder.is_dir() {
+            return Err(format!(
+                "{}: it is no folder: make it first (`mkdir -p`)",
+                folder.display()
+            )
+            .into());
+        }
         clap_mangen::generate_to(command, folder)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
         return Ok(ExitCode::SUCCESS);

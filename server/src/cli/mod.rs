@@ -52,7 +52,7 @@ const LOAD_EXAMPLES: &str = "Examples:
   pressmark load pypi *.csv.gz --errors refused.ndjson keep what was refused, with file, line and reason
   pressmark load pypi packages.ndjson --admin auto     into the server that has the store of the configuration
 
-Exit codes: 0 all records are in, 1 some were refused or a file failed, 2 nothing was loaded.";
+Exit codes: 0 all records are in, 1 some of them (others were refused, a file failed, the server went away), 2 none.";
 
 const COMPLETE_EXAMPLES: &str = "Examples:
   pressmark complete pypi name req --data DIR
@@ -295,6 +295,10 @@ pub fn main() -> ExitCode {
         // `pressmark list | head`: who reads has seen enough.
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(Failure::Refused(refusal)) => refuse(&refusal, json),
+        Err(Failure::CutOff(refusal)) => {
+            refuse(&refusal, json);
+            ExitCode::from(EXIT_PARTLY)
+        }
     }
 }
 

@@ -8,18 +8,13 @@ use std::time::{Duration, Instant};
 
 use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::error::ErrorKind;
-use pressmark_index::full_text::FullTextOptions;
 use pressmark_index::space::SpaceSettings;
 use pressmark_index::uri_template::UriTemplate;
-use pressmark_index::writer;
 
 use super::Common;
 use super::output::chain;
 use crate::admin::place;
-use crate::config::{
-    Config, DataDirEnvironment, DataDirSeed, Durability, FullTextConfig, default_data_dir,
-};
-use crate::extraction::Extractor;
+use crate::config::{Config, DataDirEnvironment, DataDirSeed, default_data_dir};
 use crate::indexer::{self, Plan};
 use crate::sharing::Served;
 use crate::sources::{self, FolderSource, SourceError};
@@ -174,7 +169,7 @@ fn environment() -> Result<DataDirEnvironment, String> {
 
 fn check_template(template: &str) -> Result<(), String> {
     UriTemplate::parse(template)
-        .and_then(|template| template.matcher())
+        .and_then(|template| template.check_scheme().and_then(|()| template.matcher()))
         .map(drop)
         .map_err(|error| error.to_string())
 }
@@ -238,7 +233,7 @@ fn open_or_make(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> 
         make_private(&folder)
             .map_err(|error| format!("{}: the folder cannot be made: {error}", folder.display()))?;
     }
-    open_as_it_is(setup, command, full_text(&setup.config))
+    open_as_it_is(setup, &options(setup, command))
 }
 
 /// Brings the configured spaces into the store; returns how many were not as they should be.
@@ -264,27 +259,9 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(folder, Permissions::from_mode(OWNER_ONLY))
 }
 
-fn open_as_it_is(
-    setup: &Setup,
-    command: &str,
-    full_text: Option<FullTextOptions>,
-) -> Result<Arc<Engine>, NotOpened> {
-    let storage = &setup.config.storage;
-    let options = EngineOptions {
-        block_cache_bytes: usize::try_from(storage.block_cache_bytes).unwrap_or(usize::MAX),
-        hot_cache_bytes: usize::try_from(storage.hot_cache_bytes).unwrap_or(usize::MAX),
-        // An entry takes about 32 bytes there.
-        completion_memory_entries: usize::try_from(storage.completion_memory_bytes / 32)
-            .unwrap_or(usize::MAX),
-        full_text,
-        durability: match storage.durability {
-            Durability::Sync => writer::Durability::Sync,
-            Durability::Interval(interval) => writer::Durability::Interval(interval),
-        },
-        change_log_retention: storage.change_log_retention,
-        owner: format!("`pressmark {command}` (pid {})", std::process::id()),
-    };
-    let engine = Engine::open(&setup.data_dir, &options).map_err(|error| match error.kind() {
+/// Opens the store with these options; whoever only looks leaves the full-text index out of them.
+fn open_as_it_is(setup: &Setup, options: &EngineOptions) -> Result<Arc<Engine>, NotOpened> {
+    let engine = Engine::open(&setup.data_dir, options).map_err(|error| match error.kind() {
         ErrorKind::Locked => NotOpened::Owned(chain(&error)),
         _ => NotOpened::Refused(chain(&error)),
     })?;
@@ -292,30 +269,24 @@ fn open_as_it_is(
     Ok(Arc::new(engine))
 }
 
-/// How full text is kept; `None` where it is off.
-fn full_text(config: &Config) -> Option<FullTextOptions> {
-    let FullTextConfig { enabled, memory_bytes, threads, commit_interval, .. } = &config.full_text;
+/// As the configuration says, for a command.
+fn options(setup: &Setup, command: &str) -> EngineOptions {
+    let owner = format!("`pressmark {command}` (pid {})", std::process::id());
     // What reads PDF files is this program as a child of itself.
-    let program = std::env::current_exe().ok();
-    enabled.then(|| FullTextOptions {
-        memory_bytes: usize::try_from(*memory_bytes).unwrap_or(usize::MAX),
-        threads: *threads,
-        commit_interval: *commit_interval,
-        extract: Arc::new(Extractor::new(config.extract.clone(), program)),
-    })
+    setup.config.engine_options(owner, std::env::current_exe().ok())
 }
 
 /// Opens a store that must be there already, and leaves its spaces as they are: to look at a store is not to change it.
 /// Its full-text index is left alone.
 pub(super) fn open_existing(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
     check_existing(setup)?;
-    open_as_it_is(setup, command, None)
+    open_as_it_is(setup, &EngineOptions { full_text: None, ..options(setup, command) })
 }
 
 /// The same with its full-text index, which is brought up to date.
 pub(super) fn open_to_search(setup: &Setup, command: &str) -> Result<Arc<Engine>, NotOpened> {
     check_existing(setup)?;
-    open_as_it_is(setup, command, full_text(&setup.config))
+    open_as_it_is(setup, &options(setup, command))
 }
 
 fn check_existing(setup: &Setup) -> Result<(), String> {

@@ -4,6 +4,7 @@ use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use pressmark_index::error::shortened;
 use serde::Serialize;
 use tonic::Code;
 
@@ -17,6 +18,8 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 pub(super) enum Failure {
     /// What is wrong, for the person at the terminal.
     Refused(Refusal),
+    /// The same, after some of it was done.
+    CutOff(Refusal),
     /// Nobody reads what is printed any more.
     OutputClosed,
 }
@@ -30,8 +33,11 @@ pub(super) struct Refusal {
     pub(super) message: String,
 }
 
+/// What is wrong takes no more bytes than this: an argument that it repeats may be much longer.
+const MESSAGE_BYTES_MAX: usize = 4 * 1024;
+
 /// The code of what the command line itself refuses.
-const REFUSED: &str = "REFUSED";
+pub(super) const REFUSED: &str = "REFUSED";
 /// The code of a command line that cannot be read.
 pub(super) const USAGE: &str = "USAGE";
 
@@ -70,7 +76,7 @@ pub(super) fn code_name(code: Code) -> &'static str {
     }
 }
 
-/// Says what is wrong, and that nothing was done.
+/// Says what is wrong; the code says that nothing was done.
 pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
     #[derive(Serialize)]
     struct Document<'a> {
@@ -82,6 +88,7 @@ pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
         message: &'a str,
     }
     let Refusal { code, message } = refusal;
+    let message = &*shortened(message, MESSAGE_BYTES_MAX);
     if json {
         say(&json_text(&Document { error: Error { code, message } }));
     } else {

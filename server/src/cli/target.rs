@@ -83,12 +83,7 @@ impl Target {
             Admin::At(url) => (url.clone(), common.data.clone()),
             Admin::Auto => {
                 let Setup { data_dir, .. } = setup(common, &[])?;
-                let address = place::read(&data_dir).ok_or_else(|| {
-                    format!(
-                        "{}: no server says where its admin plane is; start one with `pressmark serve`, or name it with --admin ADDRESS",
-                        data_dir.display()
-                    )
-                })?;
+                let address = place::read(&data_dir).ok_or_else(|| no_plane(&data_dir))?;
                 (format!("http://{address}"), Some(data_dir))
             }
         };
@@ -173,6 +168,19 @@ impl Target {
             (Some(_) | None, _) => status.message().to_owned(),
         };
         Failure::Refused(Refusal { code: code_name(status.code()), message })
+    }
+}
+
+/// Why there is nothing to ask in a data directory.
+fn no_plane(data_dir: &Path) -> String {
+    let folder = data_dir.display();
+    match Engine::owner_of(data_dir) {
+        Some(owner) => format!(
+            "{folder}: it is owned by {owner}, which has no admin plane: `pressmark serve` has one with --admin-listen ADDRESS"
+        ),
+        None => format!(
+            "{folder}: no server says where its admin plane is; start one with `pressmark serve`, or name it with --admin ADDRESS"
+        ),
     }
 }
 

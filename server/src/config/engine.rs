@@ -16,7 +16,7 @@ const COMPLETION_ENTRY_BYTES: u64 = 32;
 // === impl Config ===
 
 impl Config {
-    /// How the engine of a program that serves is opened. `owner` is what another process is told that wants the same data
+    /// How the engine is opened. `owner` is what another process is told that wants the same data
     /// directory; `pdf_reader` is the program `pressmark`, which reads PDF files as a child: without it none are read.
     pub fn engine_options(&self, owner: String, pdf_reader: Option<PathBuf>) -> EngineOptions {
         let storage = &self.storage;

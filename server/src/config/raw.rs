@@ -186,7 +186,7 @@ pub struct RawSpace {
     /// What `resources/list` shows: `"auto"` (all up to 1,000 resources, above that as `"pinned"`), `"all"`,
     /// `"pinned"` or `"none"`. Default: `"auto"`.
     pub list: Option<Spanned<String>>,
-    /// How long clients may take a reply as fresh. Default: `"60s"`.
+    /// How long clients may take a reply as fresh, up to a year. Default: `"60s"`.
     pub ttl: Option<Spanned<RawDuration>>,
     /// Who may share a cached reply: `"public"` or `"private"`; with an ACL it is always private.
     /// Default: `"public"`.

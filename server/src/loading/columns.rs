@@ -133,6 +133,7 @@ impl Columns {
 impl Draft {
     fn complete(self, mut resource: Resource) -> Result<Resource, RecordError> {
         resource.address = match self.uri {
+            // The header has either.
             Some(uri) => Address::Uri(uri),
             None if self.variables.is_empty() => {
                 return wrong(

@@ -1,6 +1,7 @@
 //! What the fields of a record mean, in whichever format it is written, and why one is refused.
 
-use pressmark_index::resource::{Role, UnixMillis};
+use pressmark_index::error::{TEXT_BYTES_MAX, shortened};
+use pressmark_index::resource::{Address, Binding, Role, UnixMillis};
 
 /// Why something is no record: the field, where it is known, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +25,23 @@ impl std::fmt::Display for RecordError {
 impl std::error::Error for RecordError {}
 
 pub(super) fn wrong<T>(field: &str, reason: impl Into<String>) -> Result<T, RecordError> {
-    Err(RecordError { field: field.to_owned(), reason: reason.into() })
+    let reason = shortened(&reason.into(), TEXT_BYTES_MAX).into_owned();
+    Err(RecordError { field: field.to_owned(), reason })
+}
+
+/// Where a record stands; that both say the same is for the engine to find out.
+pub(crate) fn address(
+    uri: Option<String>,
+    variables: Option<Vec<Binding>>,
+) -> Result<Address, RecordError> {
+    match (uri, variables) {
+        (Some(uri), None) => Ok(Address::Uri(uri)),
+        (None, Some(variables)) => Ok(Address::Variables(variables)),
+        (Some(uri), Some(variables)) => Ok(Address::Both { uri, variables }),
+        (None, None) => {
+            wrong("uri", "a record needs `uri`, or `variables` of the space's template")
+        }
+    }
 }
 
 /// The text of a record, or the place where it is none.

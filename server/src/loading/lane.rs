@@ -102,7 +102,7 @@ impl<'a> Router<'a> {
 /// By the URI as it will be stored, however the record spells it. One that will be refused may go anywhere.
 fn lane_of(matcher: &TemplateMatcher, address: &Address, lane_count: usize) -> usize {
     let expanded = match address {
-        Address::Uri(uri) => Some(resource_uri::normalise_strict(uri)),
+        Address::Uri(uri) | Address::Both { uri, .. } => Some(resource_uri::normalise_strict(uri)),
         Address::Variables(bindings) => {
             matcher.expand_canonical(bindings).ok().map(|uri| resource_uri::normalise_strict(&uri))
         }

@@ -3,7 +3,7 @@
 //! The fields are those of the `Resource` of the schema plus the contents, the place (`uri`, or
 //! `space` and `variables`), `pinned` and `acl`. A record that is wrong is refused with its field and reason.
 
-use pressmark_index::resource::{Address, Annotations, Binding, Body, Part, Resource, Value};
+use pressmark_index::resource::{Annotations, Binding, Body, Part, Resource, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -90,18 +90,8 @@ pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> 
             format!("the record is of the space `{space}`, and `{default_space}` is loaded"),
         );
     }
-    let address = match (raw.uri, raw.variables) {
-        (Some(uri), None) => Address::Uri(uri),
-        (None, Some(variables)) => {
-            Address::Variables(variables.0.into_iter().map(binding).collect())
-        }
-        (Some(_), Some(_)) => {
-            return wrong("variables", "a record has `uri` or `variables`, not both");
-        }
-        (None, None) => {
-            return wrong("uri", "a record needs `uri`, or `variables` of the space's template");
-        }
-    };
+    let variables = raw.variables.map(|all| all.0.into_iter().map(binding).collect());
+    let address = fields::address(raw.uri, variables)?;
     let contents = match (raw.contents, raw.text, raw.blob) {
         (Some(parts), None, None) => parts.into_iter().map(part).collect::<Result<_, _>>()?,
         (None, text, blob) => {
@@ -180,7 +170,7 @@ fn annotations(raw: RawAnnotations) -> Result<Annotations, RecordError> {
 
 #[cfg(test)]
 mod tests {
-    use pressmark_index::resource::RawJson;
+    use pressmark_index::resource::{Address, RawJson};
 
     use super::*;
     use expect_test::{Expect, expect};
@@ -212,6 +202,15 @@ mod tests {
         };
         assert_eq!(bindings[1].value, Value::List(vec!["y".into(), "z".into()]));
         assert_eq!(bindings[2].value, Value::Map(vec![("k".into(), "v".into())]));
+    }
+
+    #[test]
+    fn what_says_its_place_twice_is_for_the_engine_to_compare() {
+        let line = r#"{"uri":"a://x","variables":{"a":"x"},"text":""}"#;
+        let address = parse(line.as_bytes(), "s").unwrap().address;
+        assert!(
+            matches!(&address, Address::Both { uri, variables } if uri == "a://x" && variables.len() == 1)
+        );
     }
 
     #[test]

@@ -64,6 +64,21 @@ async fn other_spaces_are_left_out() {
 }
 
 #[tokio::test]
+async fn a_search_waits_for_no_change_that_is_not_there() {
+    let plane = Plane::start().await;
+    plane.put(&["a"]).await;
+    for (after, code) in
+        [(1, Code::FailedPrecondition), (2, Code::OutOfRange), (u64::MAX, Code::OutOfRange)]
+    {
+        let request =
+            v1::SearchResourcesRequest { after_sequence: Some(after), ..Default::default() };
+        let status = plane.reading().search_resources(request).await.unwrap_err();
+        // There is no full text here, which is said of what could be waited for.
+        assert_eq!(status.code(), code, "{after}: {status}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_out_of_range() {
     let plane = Plane::start().await;
     plane.put(&["a"]).await;

@@ -72,7 +72,7 @@ async fn what_is_refused_is_named_and_the_rest_goes_in() {
         .map(|refusal| (refusal.index, refusal.kind(), refusal.reason.as_str()))
         .collect();
     let wanted = [
-        (0, v1::RefusalKind::NotFound, "no such space"),
+        (0, v1::RefusalKind::NotFound, "there is no space `nowhere`"),
         (2, v1::RefusalKind::Invalid, "does not match"),
         (3, v1::RefusalKind::Invalid, "meta_json: the key `pressmark/storedUri` is reserved"),
         (4, v1::RefusalKind::Invalid, "contents: a part needs `text` or `blob`"),
@@ -167,4 +167,51 @@ async fn batches_of_one_stream_keep_their_order() {
         unreachable!()
     };
     assert!(text.starts_with("29 "), "{text}");
+}
+
+#[tokio::test]
+async fn a_resource_with_both_uri_and_variables_needs_both_to_say_the_same() {
+    let plane = Plane::start().await;
+    let space = v1::Space {
+        name: "twice".into(),
+        uri_template: "twice://{a}/{b}/{a}{?q*}".into(),
+        ..v1::Space::default()
+    };
+    plane.spaces().put_space(v1::PutSpaceRequest { space: Some(space) }).await.unwrap();
+    let check = async |uri: &str, variables: &[(&str, &str)], wanted: Result<(), (&str, &str)>| {
+        let binding = |(name, value): &(&str, &str)| v1::Binding {
+            name: (*name).into(),
+            value: Some(v1::binding::Value::Text((*value).into())),
+        };
+        let mut resource = text("a", "x");
+        resource.space = "twice".into();
+        resource.uri = uri.into();
+        resource.variables = variables.iter().map(binding).collect();
+        let answer = plane.send(vec![batch(1, vec![put(resource)])]).await.remove(0);
+        let Err((wanted_uri, says)) = wanted else {
+            assert_eq!(answer.refusals, [], "{uri} {variables:?}");
+            return;
+        };
+        let refusal = &answer.refusals[0];
+        assert_eq!((refusal.kind(), &*refusal.uri), (v1::RefusalKind::Invalid, wanted_uri));
+        assert!(refusal.reason.contains(says), "{uri} {variables:?}: {refusal:?}");
+    };
+    let uri = "twice://1/2/1";
+    check(uri, &[], Ok(())).await;
+    check("", &[("a", "1"), ("b", "2")], Ok(())).await;
+    check(uri, &[("a", "1"), ("b", "2")], Ok(())).await;
+    check(uri, &[("a", "1"), ("b", "3")], Err((uri, "another URI, `twice://1/3/1`"))).await;
+    check(uri, &[("a", "1"), ("b", "2"), ("c", "3")], Err((uri, "`c` does not come back"))).await;
+    check(uri, &[("a", "1"), ("b", "2"), ("b", "2")], Err((uri, "`b` stands twice"))).await;
+    check("", &[("a", "1"), ("a", "2"), ("b", "2")], Err(("", "`a` stands twice"))).await;
+    check("zzz://x", &[], Err(("zzz://x", "does not match"))).await;
+    check("", &[], Err(("", "needs `uri`"))).await;
+
+    // What is given back can be put.
+    let request = v1::GetResourceRequest { uri: uri.into() };
+    let got = plane.resources().get_resource(request).await.unwrap().into_inner();
+    let given_back = got.resource.unwrap().resource.unwrap();
+    assert_eq!((&*given_back.uri, given_back.variables.len()), (uri, 2));
+    let answer = plane.send(vec![batch(1, vec![put(given_back)])]).await.remove(0);
+    assert_eq!(answer.unchanged, 1, "{answer:?}");
 }

@@ -3,6 +3,7 @@
 
 mod changes;
 mod ingest;
+mod long_inputs;
 mod operations;
 mod prompts;
 mod resources;
@@ -22,6 +23,7 @@ use pressmark_proto::v1::changes_service_client::ChangesServiceClient;
 use pressmark_proto::v1::ingest_service_client::IngestServiceClient;
 use pressmark_proto::v1::operations_service_client::OperationsServiceClient;
 use pressmark_proto::v1::prompts_service_client::PromptsServiceClient;
+use pressmark_proto::v1::reading_service_client::ReadingServiceClient;
 use pressmark_proto::v1::resources_service_client::ResourcesServiceClient;
 use pressmark_proto::v1::spaces_service_client::SpacesServiceClient;
 use tokio::net::TcpListener;
@@ -79,6 +81,10 @@ impl Plane {
 
     fn resources(&self) -> ResourcesServiceClient<Channel> {
         ResourcesServiceClient::new(self.channel.clone())
+    }
+
+    fn reading(&self) -> ReadingServiceClient<Channel> {
+        ReadingServiceClient::new(self.channel.clone())
     }
 
     fn changes(&self) -> ChangesServiceClient<Channel> {

@@ -49,6 +49,20 @@ async fn a_copy_can_be_opened() {
 
     let mut stream = plane.operations().backup(to_copy).await.unwrap().into_inner();
     assert_eq!(stream.message().await.unwrap_err().code(), Code::FailedPrecondition);
+    std::fs::write(plane.folder.path().join("file"), "").unwrap();
+    let long = "x".repeat(100_000);
+    for (name, code, says) in [
+        ("data/copy", Code::FailedPrecondition, "into the data directory"),
+        ("file", Code::FailedPrecondition, "it is a file"),
+        (&long, Code::InvalidArgument, "too long"),
+    ] {
+        let folder = plane.folder.path().join(name);
+        let request = request(folder.to_str().unwrap());
+        let mut stream = plane.operations().backup(request).await.unwrap().into_inner();
+        let status = stream.message().await.unwrap_err();
+        assert_eq!(status.code(), code, "{status}");
+        assert!(status.message().contains(says), "{status}");
+    }
     let status = plane.operations().backup(request("here")).await.unwrap_err();
     assert!(status.message().starts_with("folder:"), "{status}");
 }

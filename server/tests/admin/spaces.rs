@@ -61,3 +61,35 @@ async fn a_space_that_cannot_be_is_refused_with_the_reason() {
     let status = plane.spaces().put_space(v1::PutSpaceRequest { space: None }).await.unwrap_err();
     assert!(status.message().starts_with("space:"), "{status}");
 }
+
+#[tokio::test]
+async fn settings_that_cannot_be_are_refused_and_not_taken_for_others() {
+    let plane = Plane::start().await;
+    let check = async |change: &dyn Fn(&mut v1::Space), says: &str| {
+        let mut space =
+            v1::Space { name: "x".into(), uri_template: "x://{a}".into(), ..v1::Space::default() };
+        change(&mut space);
+        let request = v1::PutSpaceRequest { space: Some(space) };
+        let status = plane.spaces().put_space(request).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument, "{says}: {status}");
+        assert!(status.message().contains(says), "{says}: {status}");
+    };
+    check(&|space| space.list = 99, "space.list: 99").await;
+    check(&|space| space.cache_scope = 99, "space.cache_scope: 99").await;
+    check(&|space| space.alias_clash = -1, "space.alias_clash: -1").await;
+    check(&|space| space.mime_type = Some("not a mime".into()), "`not a mime`").await;
+    check(&|space| space.description = Some("x".repeat(100_000)), "at most 65536").await;
+    for (seconds, nanos, says) in [
+        (i64::MAX, 0, "a year"),
+        (31_536_001, 0, "a year"),
+        (-1, 0, "space.ttl"),
+        (1, -5, "space.ttl"),
+        (1, 1_000_000_000, "space.ttl"),
+    ] {
+        let ttl = prost_types::Duration { seconds, nanos };
+        check(&|space| space.ttl = Some(ttl), says).await;
+    }
+    for template in ["{a}", "/x/{a}", "1x:{a}", "x{a}", "{/a}x/b:c", ":{a}", "x", "x/y:{a}"] {
+        check(&|space| space.uri_template = template.into(), "begins with a scheme").await;
+    }
+}

@@ -1,6 +1,7 @@
 //! Commands that ask a running server: the same words, the same answers, the same exit codes as of a store.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
+mod connection;
 mod prompts;
 mod reload;
 mod two_servers;
@@ -38,6 +39,8 @@ struct Desk {
 /// A server that has a store.
 struct Server {
     child: Child,
+    /// Where hosts are served.
+    mcp: String,
     admin: String,
     /// What it says after that.
     lines: mpsc::Receiver<String>,
@@ -86,12 +89,16 @@ impl Desk {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let stderr = child.stderr.take().unwrap();
         let mut lines = BufReader::new(stderr).lines().map(Result::unwrap);
-        let line = lines.find(|line| line.contains("admin plane at")).unwrap();
+        let mut at = |says: &str| {
+            let line = lines.find(|line| line.contains(says)).unwrap();
+            line.rsplit_once("http://").unwrap().1.to_owned()
+        };
+        let mcp = at("serving MCP at").trim_end_matches("/mcp").to_owned();
+        let admin = at("admin plane at");
         // What it says later is read, so that it never waits for us.
         let (sender, later) = mpsc::sync_channel(LINES_MAX);
         std::thread::spawn(move || lines.try_for_each(|line| sender.send(line)));
-        let admin = line.rsplit_once("http://").unwrap().1.to_owned();
-        Server { child, admin, lines: later }
+        Server { child, mcp, admin, lines: later }
     }
 }
 
@@ -365,6 +372,12 @@ fn completions_and_the_man_page_name_every_command() {
         }
         assert!(!text.contains("extract-pdf") || arguments[0] == "completions", "{arguments:?}");
     }
+    let missing = desk.run(&["man", "--dir", "man"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&missing.stderr).contains("man: it is no folder"),
+        "{missing:?}"
+    );
     std::fs::create_dir(desk.path().join("man")).unwrap();
     assert_eq!(desk.run(&["man", "--dir", "man"]).status.code(), Some(0));
     for command in commands {
