@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::access::Access;
 use crate::backup::{self, BackupReport, BackupRequest, Progress};
+use crate::bulk::open_store;
 use crate::catalog::SpaceCatalog;
 use crate::change_log::{self, LogRange};
 use crate::completion::{
@@ -32,7 +33,7 @@ use crate::shared::Shared;
 use crate::space::{SpaceId, SpaceSettings};
 use crate::store::codec::Reader;
 use crate::store::value::read_visibility;
-use crate::store::{Cf, Opened, Store};
+use crate::store::{Cf, Opened};
 use crate::stored::{ScanPage, ScanRequest, StoredResource};
 use crate::verify::{self, VerifyReport};
 use crate::writer::{Done, Durability, Work, Writer};
@@ -142,7 +143,7 @@ impl Engine {
         let lock = DataDirLock::acquire(data_dir, &options.owner)?;
         backup::delete_leftovers(data_dir);
         let mut recovery = Recovery::new(data_dir, options.change_log_retention);
-        let opened = Store::open(&data_dir.join("store"), options.block_cache_bytes)?;
+        let opened = open_store(&data_dir.join("store"), options.block_cache_bytes)?;
         let (store, fault) = match opened {
             Opened::Writable(store) => (store, None),
             Opened::ReadOnly(store, fault) => (store, Some(fault)),
@@ -444,15 +445,6 @@ impl Engine {
             completion: self.shared.completions.stats(),
             full_text: self.shared.full_text_stats(),
         })
-    }
-
-    /// Makes writing very many records cheaper and reading dearer, until the engine is dropped or has to recover. Where
-    /// that cannot be, on a full disk for one, all works as it does otherwise.
-    pub fn tune_for_bulk_load(&self) {
-        if self.shared.refusal().is_none() {
-            self.shared.store().tune_for_bulk_load();
-        }
-        self.shared.completions.tune_for_bulk_load();
     }
 
     /// Makes a copy of the store and of what is derived from it, while it serves; see [`backup`].

@@ -41,7 +41,9 @@
 //! ```
 
 pub mod access;
+pub mod background;
 pub mod backup;
+pub mod bulk;
 pub mod catalog;
 pub mod engine;
 pub mod error;

@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     prompts: ArcSwap<PromptCatalog>,
     newest: AtomicU64,
     oldest: AtomicU64,
+    /// How many want writing to be cheap and reading to be dear.
+    pub(crate) bulk_holders: Mutex<usize>,
     refusal: Mutex<Option<Refusal>>,
     closed: Mutex<bool>,
     closing: Condvar,
@@ -85,6 +87,7 @@ impl Shared {
             prompts: ArcSwap::new(prompts),
             newest: AtomicU64::new(0),
             oldest: AtomicU64::new(1),
+            bulk_holders: Mutex::new(0),
             refusal: Mutex::new(None),
             closed: Mutex::new(false),
             closing: Condvar::new(),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::apply::{Finished, Transaction, WriterState};
+use crate::background::stand_back;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mutation::Applied;
 use crate::prepare::PreparedPut;
@@ -89,6 +90,7 @@ impl Writer {
         let mut threads = Vec::new();
         let for_writer = Arc::clone(shared);
         threads.push(spawn("pressmark-writer", move || {
+            stand_back();
             run(&for_writer, state, recovery, &submissions, durability);
         })?);
         if let Durability::Interval(interval) = durability {

@@ -181,7 +181,7 @@ impl App {
     /// Serves the admin plane to whom it is for, until the shutdown begins.
     pub fn serve_admin(&self, listener: TcpListener, callers: Callers) {
         let (engine, prompts) = (Arc::clone(self.mcp.engine()), Arc::clone(self.mcp.prompts()));
-        let plane = admin::serve(listener, engine, prompts, callers, self.shutdown.clone());
+        let plane = admin::serve_apart(listener, engine, prompts, callers, self.shutdown.clone());
         self.shutdown.tasks().spawn(async move {
             if let Err(error) = plane.await {
                 tracing::error!("the admin plane has ended: {error}");

@@ -9,6 +9,7 @@ use super::catch_up;
 use super::files;
 use super::segment::{Segment, merge};
 use super::spaces::{Completions, LayerInfo, SpaceIndex, Stack};
+use crate::background::stand_back;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 
@@ -30,7 +31,10 @@ impl Upkeep {
         let for_thread = Arc::clone(shared);
         let thread = std::thread::Builder::new()
             .name("pressmark-completion".to_owned())
-            .spawn(move || run(&for_thread))
+            .spawn(move || {
+                stand_back();
+                run(&for_thread);
+            })
             .map_err(|source| {
                 Error::new(ErrorKind::Io, "completion", "the thread could not be started")
                     .with_source(source)

@@ -22,6 +22,7 @@ use super::document::{DocumentMaker, ResourceDocument};
 use super::reconcile::Reconcile;
 use super::snapshot::Snapshot;
 use super::source::{TEXT_BYTES_MAX, decode, read_many};
+use crate::background::stand_back;
 use crate::change_log::Entry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mutation::ChangeKind;
@@ -45,8 +46,6 @@ const PAUSE_MIN: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// When the engine closes, a batch may take this long to end.
 const CLOSING_PATIENCE: Duration = Duration::from_millis(200);
-/// How much the thread, and those that it starts, stand back behind others.
-const NICENESS: i32 = 10;
 
 /// The handle to the thread. Dropping it has what was added committed, then joins it.
 pub(crate) struct Feeder {
@@ -102,8 +101,7 @@ impl From<Error> for Fault {
 }
 
 fn run(shared: &Shared, full_text: &FullText) {
-    // A thread that may not stand back works all the same.
-    let _ = rustix::process::nice(NICENESS);
+    stand_back();
     let mut pause = PAUSE_MIN;
     let mut is_checked = false;
     while !full_text.state.is_closing() {

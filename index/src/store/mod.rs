@@ -139,9 +139,18 @@ impl Store {
 
     /// Trades what reads cost against what writing very many records costs, until the store is closed.
     pub(crate) fn tune_for_bulk_load(&self) {
+        self.tune(&options::BULK);
+    }
+
+    /// Takes that back.
+    pub(crate) fn tune_for_serving(&self) {
+        self.tune(&options::SERVING);
+    }
+
+    fn tune(&self, settings: &[(&str, &str)]) {
         for cf in options::BULK_FAMILIES {
             // Settings are noted in a file, for which there may be no room. What is not tuned is slower, and no worse.
-            let _ = self.family(cf).map(|family| self.db.set_options_cf(family, &options::BULK));
+            let _ = self.family(cf).map(|family| self.db.set_options_cf(family, settings));
         }
     }
 

@@ -60,6 +60,15 @@ pub(super) const BULK: [(&str, &str); 5] = [
     ("max_bytes_for_level_base", "1073741824"),
 ];
 
+/// The same settings as they are otherwise: the memtable's is ours, the others are RocksDB's own.
+pub(super) const SERVING: [(&str, &str); 5] = [
+    ("write_buffer_size", "33554432"),
+    ("level0_file_num_compaction_trigger", "4"),
+    ("level0_slowdown_writes_trigger", "20"),
+    ("level0_stop_writes_trigger", "36"),
+    ("max_bytes_for_level_base", "268435456"),
+];
+
 /// Settings of one column family.
 pub(super) fn column_family(cf: Cf, cache: &Cache) -> ColumnFamilyDescriptor {
     let mut table = BlockBasedOptions::default();
@@ -107,4 +116,16 @@ pub(super) fn column_family(cf: Cf, cache: &Cache) -> ColumnFamilyDescriptor {
     }
     options.set_block_based_table_factory(&table);
     ColumnFamilyDescriptor::new(cf.name(), options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_bulk_load_sets_is_set_back() {
+        assert_eq!(BULK.map(|(name, _)| name), SERVING.map(|(name, _)| name));
+        let (_, memtable) = SERVING[0];
+        assert_eq!(memtable, MEMTABLE_BYTES.to_string());
+    }
 }

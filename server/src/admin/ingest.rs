@@ -4,6 +4,7 @@
 //! for the disk, where they share a sync. All of it keeps the order of the stream, and is bounded.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -84,7 +85,8 @@ impl Plane {
     async fn encode(self, batch: Result<v1::IngestRequest, Status>) -> Result<Encoded, Status> {
         let batch = batch?;
         check(&batch)?;
-        let engine = self.engine.clone();
+        let (engine, pace) = (Arc::clone(&self.engine), Arc::clone(&self.pace));
+        let count = batch.mutations.len();
         let encoded = self
             .blocking
             .run(move || {
@@ -99,10 +101,28 @@ impl Plane {
                     }
                 }
                 let commit = engine.prepare(mutations, batch.idempotency_key)?;
-                Ok(Encoded { batch_id: batch.batch_id, refused, places, commit })
+                let is_bulk = pace.count(&engine, count);
+                Ok((Encoded { batch_id: batch.batch_id, refused, places, commit }, is_bulk))
             })
             .await?;
+        let encoded = encoded.map(|(encoded, is_bulk)| {
+            if is_bulk {
+                self.end_bulk_at_pause();
+            }
+            encoded
+        });
         encoded.map_err(|error: Error| status::of(&error))
+    }
+
+    fn end_bulk_at_pause(&self) {
+        let (pace, shutdown) = (Arc::clone(&self.pace), self.shutdown.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                bulk = pace.until_pause() => drop(tokio::task::spawn_blocking(move || drop(bulk)).await),
+                // The store is closed then.
+                () = shutdown.begun() => {}
+            }
+        });
     }
 
     fn begin(self, encoded: Result<Encoded, Status>) -> Result<Begun, Status> {

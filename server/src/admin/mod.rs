@@ -11,12 +11,14 @@ mod health;
 mod host_json;
 mod ingest;
 mod operations;
+mod pace;
 pub(crate) mod place;
 pub(crate) mod prompts;
 mod reading;
 mod resources;
 mod spaces;
 pub(crate) mod status;
+mod thread;
 mod token;
 
 use std::io;
@@ -42,6 +44,8 @@ use tonic::transport::Server;
 
 use self::blocking::Blocking;
 use self::bounded::bounded;
+use self::pace::Pace;
+pub use self::thread::serve_apart;
 pub use self::token::{Callers, Token};
 use crate::prompts::Prompts;
 use crate::shutdown::Shutdown;
@@ -61,6 +65,7 @@ struct Plane {
     engine: Arc<Engine>,
     prompts: Arc<Prompts>,
     blocking: Blocking,
+    pace: Arc<Pace>,
     /// The newest sequence number; changes with each commit.
     newest: watch::Receiver<u64>,
     shutdown: Shutdown,
@@ -139,7 +144,7 @@ impl Plane {
             sender.send_replace(newest);
         }));
         let blocking = Blocking::new(BLOCKING_THREADS_MAX);
-        Plane { engine, prompts, blocking, newest, shutdown }
+        Plane { engine, prompts, blocking, pace: Arc::default(), newest, shutdown }
     }
 
     /// Does something with the engine where blocking is allowed.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use pressmark_index::background::stand_back;
 use pressmark_index::error as index;
 use pressmark_index::uri_template::UriTemplate;
 use pressmark_proto::v1;
@@ -66,6 +67,10 @@ struct Loaded {
 pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Failure> {
     if arguments.format.is_none() && arguments.files.iter().any(|file| is_stdin(file)) {
         return Err("`-` has no name that tells its format: say --format ndjson, csv or tsv".into());
+    }
+    if common.admin.is_some() {
+        // The server's readers may be on this machine.
+        stand_back();
     }
     let target = Target::make(common, "load")?;
     let space = space(&target, &arguments.space)?;
