@@ -68,7 +68,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn load(set: &Path, store: &str, full_text: bool) -> Result<usize, Box<dyn Error>> {
-    let engine = search::open(&set.join(store), full_text)?;
+    let folder = set.join(store);
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let engine = search::open(&folder, full_text)?;
     let count = search::load(&engine, &set.join("documents.ndjson"))?;
     if full_text {
         search::wait_until_indexed(&engine)?;
@@ -90,7 +94,11 @@ fn index(set: &Path) -> Result<usize, Box<dyn Error>> {
 }
 
 fn index_with_tantivy(set: &Path) -> Result<usize, Box<dyn Error>> {
-    let yardstick = Yardstick::open(&set.join("tantivy"))?;
+    let folder = set.join("tantivy");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let yardstick = Yardstick::open(&folder)?;
     let mut writer = yardstick.index.writer_with_num_threads(THREADS, MEMORY_BYTES)?;
     let mut count = 0;
     for document in search::documents(&set.join("documents.ndjson"))? {
