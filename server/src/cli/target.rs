@@ -51,6 +51,19 @@ impl Target {
         })
     }
 
+    /// A store with all that it has: its full-text index, brought up to date, if there is one. None is made to be looked at.
+    pub(super) fn look_at_all(common: &Common, command: &str) -> Result<Target, Failure> {
+        Self::new(common, || {
+            let setup = setup(common, &[])?;
+            if !setup.data_dir.join("full_text").is_dir() {
+                return open_existing(&setup, command);
+            }
+            let engine = open_to_search(&setup, command)?;
+            wait_for_full_text(&engine, common);
+            Ok(engine)
+        })
+    }
+
     /// A store that is made if it is not there; the configured spaces are brought into it.
     pub(super) fn make(common: &Common, command: &str) -> Result<Target, Failure> {
         Self::new(common, || open(&setup(common, &[])?, command))

@@ -21,7 +21,7 @@ struct Report<'a> {
 
 pub(super) fn run(common: &Common) -> Result<ExitCode, Failure> {
     // What was committed last is in the full-text index then: that it is not there yet is no fault.
-    let target = Target::look_with_full_text(common, "verify")?;
+    let target = Target::look_at_all(common, "verify")?;
     let mut messages = target.wait(target.operations().verify(v1::VerifyRequest {}))?;
     let mut shown = Shown::new(common.json);
     let mut checked = None;
