@@ -35,7 +35,7 @@ const CHANGES_PER_BATCH: usize = 1_000;
 const READ_TOGETHER: usize = 64;
 /// Documents of so many bytes are given to the writer at once, even if they are fewer.
 const HANDED_BYTES_MAX: usize = 1024 * 1024;
-/// While so many changes are not in the index yet, commits are rare: each costs as much as thousands of documents.
+/// While so many changes are still to be fed, commits are rare: each costs as much as thousands of documents.
 const FAR_BEHIND: u64 = 20_000;
 /// Between two commits then.
 const FAR_BEHIND_INTERVAL: Duration = Duration::from_secs(20);
@@ -412,7 +412,8 @@ impl<'s> Session<'s> {
     // === commits ===
 
     fn interval(&self) -> Duration {
-        let behind = self.shared.log_range().newest.saturating_sub(self.committed);
+        // What was fed already only waits for a commit: it is not to wait for longer because it is much.
+        let behind = self.shared.log_range().newest.saturating_sub(self.fed);
         let interval = self.full_text.options.commit_interval;
         if behind > FAR_BEHIND || self.reconcile.is_some() {
             interval.max(FAR_BEHIND_INTERVAL)
