@@ -3,7 +3,6 @@
 //! The words of a dictionary that begin so are a range, which has the ranks of their values without order. What costs is
 //! looking at texts, so counting goes by ranks as far as that is possible.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::classes::{LATER_VALUES_MAX, Later};
@@ -91,7 +90,8 @@ impl WordsOfLayer<'_> {
     /// The same without those that are surely not wanted.
     fn ranks_where(&self, may_be_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let ranks = self.words.clone().map(|at| self.dictionary.suffixes.at(at).rank);
-        let is_later = |rank: &u32| !self.beginning.contains(&to_usize(*rank));
+        let is_later =
+            |rank: &u32| usize::try_from(*rank).is_ok_and(|rank| !self.beginning.contains(&rank));
         let mut ranks: Vec<u32> =
             ranks.filter(|rank| may_be_wanted(*rank)).filter(is_later).collect();
         ranks.sort_unstable();
@@ -164,55 +164,30 @@ fn of_all<'a>(
     layers: &[WordsOfLayer<'a>],
 ) -> Result<Later<'a>> {
     let mut ranks: Vec<Vec<u32>> = layers.iter().map(WordsOfLayer::ranks).collect();
-    // A value that a layer above hides has the same words there, which takes it away again.
-    let mut total = 0;
-    for (layer, ranks) in ranks.iter().enumerate() {
-        for rank in ranks.iter().map(|rank| to_usize(*rank)) {
-            total += question.change(within, layer, &(rank..rank + 1))?;
-        }
-    }
-    let total = u64::try_from(total).unwrap_or(0);
+    // A value that a layer above hides has the same words there.
+    let hidden: usize = ranks.iter().skip(1).map(Vec::len).sum();
     for (layer, (ranks, words)) in ranks.iter_mut().zip(layers).enumerate() {
-        ranks.retain(|rank| question.sees(layer, words.dictionary.states.at(to_usize(*rank))));
+        let is_seen = |rank: &u32| {
+            let rank = usize::try_from(*rank).unwrap_or(usize::MAX);
+            question.sees(layer, words.dictionary.states.at(rank))
+        };
+        ranks.retain(is_seen);
     }
-    if total > LATER_VALUES_MAX as u64 {
+    let seen: usize = ranks.iter().map(Vec::len).sum();
+    if seen.saturating_sub(hidden) > LATER_VALUES_MAX {
         let streams = ranks.iter().zip(layers).enumerate();
         let streams =
             streams.map(|(layer, (ranks, words))| of_ranks(layer, words.dictionary, ranks));
         return some(question, within, streams.collect(), usize::MAX);
     }
     let mut values = Vec::new();
-    for (layer, (ranks, words)) in ranks.iter().zip(layers).enumerate() {
-        let best = best_of_layer(question, within, (layer, words.dictionary), ranks)?;
-        values.extend(best);
-    }
-    keep_first(&mut values, VALUES_MAX, Candidate::order);
-    Ok(Later { values, total, is_cut: false })
-}
-
-/// The best of these values of one layer, as many as fit into a reply. Ranks are in the order of texts, so that only the
-/// texts of those are looked at.
-fn best_of_layer<'a>(
-    question: &Question<'a>,
-    within: &Within<'a>,
-    (layer, dictionary): (usize, &Dictionary),
-    ranks: &[u32],
-) -> Result<Vec<Candidate<'a>>> {
-    let ranks = ranks.iter().map(|rank| to_usize(*rank));
-    let mut weighed: Vec<_> = ranks.map(|rank| (Reverse(dictionary.weight(rank)), rank)).collect();
-    weighed.sort_unstable();
-    let mut best = Vec::new();
-    for (_, rank) in weighed {
-        best.extend(question.candidate(within, layer, rank)?);
-        if best.len() == VALUES_MAX {
-            break;
+    for (layer, ranks) in ranks.into_iter().enumerate() {
+        for rank in ranks {
+            let rank = usize::try_from(rank).unwrap_or(usize::MAX);
+            values.extend(question.candidate(within, layer, rank)?);
         }
     }
-    Ok(best)
-}
-
-fn to_usize(rank: u32) -> usize {
-    usize::try_from(rank).unwrap_or(usize::MAX)
+    Ok(all(values))
 }
 
 fn to_u32(rank: usize) -> u32 {
@@ -238,7 +213,7 @@ fn of_group_by_words<'a>(
             words.ranks()
         };
         for rank in ranks {
-            let rank = to_usize(rank);
+            let rank = usize::try_from(rank).unwrap_or(usize::MAX);
             at = gallop(at, entries.end, |entry| list.target(entry) < rank);
             if at < entries.end && list.target(at) == rank {
                 values.extend(question.admitted(within, layer, Entry::Pair(at, rank))?);
