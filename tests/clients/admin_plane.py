@@ -13,6 +13,19 @@ PACKAGE = "pressmark.admin.v1"
 SPACE = {"name": "grpc", "uri_template": "grpc://{team}/{name}", "title": "From a client"}
 
 
+def answers_of(answer: object, is_stream: bool, messages_max: int | None, to_dict: Callable[[object], dict]) -> list[dict]:
+    """The messages of an answer; a stream is cancelled after so many."""
+    if not is_stream:
+        return [to_dict(answer)]
+    answers = []
+    for message in answer:
+        answers.append(to_dict(message))
+        if len(answers) == messages_max:
+            answer.cancel()
+            break
+    return answers
+
+
 def text_of(contents: list[dict]) -> str:
     return "".join(part["text"] for part in contents)
 

@@ -32,15 +32,7 @@ def invoke(channel: grpc.Channel, method: MethodDescriptor, requests: list[dict]
         response_deserializer=answer_class.FromString,
     )
     answer = callable_(iter(made) if method.client_streaming else made[0], timeout=DEADLINE_SECONDS)
-    if not method.server_streaming:
-        return [to_dict(answer)]
-    answers = []
-    for message in answer:
-        answers.append(to_dict(message))
-        if len(answers) == messages_max:
-            answer.cancel()
-            break
-    return answers
+    return admin_plane.answers_of(answer, method.server_streaming, messages_max, to_dict)
 
 
 def to_dict(message: object) -> dict:

@@ -55,15 +55,7 @@ def main() -> None:
             made = [ParseDict(request, GetMessageClass(method.input_type)()) for request in requests]
             argument = iter(made) if method.client_streaming else made[0]
             answer = stubs[name](argument, timeout=DEADLINE_SECONDS)
-            if not method.server_streaming:
-                return [to_dict(answer)]
-            answers = []
-            for message in answer:
-                answers.append(to_dict(message))
-                if len(answers) == messages_max:
-                    answer.cancel()
-                    break
-            return answers
+            return admin_plane.answers_of(answer, method.server_streaming, messages_max, to_dict)
 
         admin_plane.run(set(methods), scratch, call)
 
