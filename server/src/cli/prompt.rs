@@ -65,10 +65,16 @@ fn add(common: &Common, file: &Path) -> Result<ExitCode, Failure> {
     }
     let target = Target::make(common, "prompt add")?;
     let mut out = Out::new();
-    for prompt in prompts {
+    for (at, prompt) in prompts.iter().enumerate() {
         let name = prompt.name();
         let request = v1::PutPromptRequest { prompt: Some(sent(prompt.settings())) };
-        let replaced = target.wait(target.prompts().put_prompt(request))?.replaced;
+        let put = target.wait(target.prompts().put_prompt(request));
+        let put = put.map_err(|failure| match failure {
+            // Those before it are there.
+            Failure::Refused(refusal) if at > 0 => Failure::CutOff(refusal),
+            failure => failure,
+        });
+        let replaced = put?.replaced;
         if common.json {
             out.json(&Added { name, replaced })?;
         } else {

@@ -26,7 +26,12 @@ pub(super) struct Fault {
 
 impl ConfigError {
     pub(super) fn read(file: &Path, source: io::Error) -> Self {
-        let detail = "cannot be read; check --config".to_owned();
+        Self::unreadable(file, "cannot be read; check --config", source)
+    }
+
+    /// The same for a file that was not named with `--config`.
+    pub(super) fn unreadable(file: &Path, detail: &str, source: io::Error) -> Self {
+        let detail = detail.to_owned();
         Self { file: file.to_path_buf(), line: None, key: None, detail, source: Some(source) }
     }
 

@@ -227,7 +227,8 @@ impl Config {
 ///
 /// When the file cannot be read, or a key or value in it is wrong.
 pub fn read_prompts(file: &Path) -> Result<Vec<Arc<Prompt>>, ConfigError> {
-    let text = fs::read_to_string(file).map_err(|error| ConfigError::read(file, error))?;
+    let text = fs::read_to_string(file)
+        .map_err(|error| ConfigError::unreadable(file, "cannot be read", error))?;
     let raw: raw::RawPrompts =
         toml::from_str(&text).map_err(|error| ConfigError::toml(file, &text, &error))?;
     let folder = file.parent().unwrap_or(Path::new(""));
