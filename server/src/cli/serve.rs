@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use pressmark_index::background::take_short_turns;
 use pressmark_index::engine::Engine;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -120,6 +121,7 @@ pub(super) fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("pressmark")
+        .on_thread_start(take_short_turns)
         .build()
         .map_err(|error| format!("the runtime did not start: {error}"))
 }
