@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pressmark_index::access::Access;
+use pressmark_index::bulk::BulkIngest;
 use pressmark_index::completion::{Completion, CompletionRequest};
 use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::error::ErrorKind;
@@ -104,6 +105,7 @@ impl Oracle {
 
 /// Several spaces in one store, each with its oracle.
 pub(crate) struct World {
+    bulk: Option<BulkIngest>,
     engine: Option<Engine>,
     pub(crate) oracles: Vec<Oracle>,
     folder: tempfile::TempDir,
@@ -112,7 +114,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(templates: &[&str]) -> World {
         let folder = tempfile::tempdir().unwrap();
-        let mut world = World { engine: None, oracles: Vec::new(), folder };
+        let mut world = World { bulk: None, engine: None, oracles: Vec::new(), folder };
         world.engine = Some(open(&world.data_dir()));
         for (at, template) in templates.iter().enumerate() {
             world.oracles.push(Oracle::new(&format!("space-{at}"), template));
@@ -157,7 +159,14 @@ impl World {
         self.add_space(at);
     }
 
+    /// Begins to take in very much while it serves, or ends it.
+    pub(crate) fn toggle_bulk(&mut self) {
+        let begun = self.bulk.is_none().then(|| self.engine().bulk_ingest());
+        self.bulk = begun;
+    }
+
     pub(crate) fn reopen(&mut self) {
+        self.bulk = None;
         self.engine = None;
         self.engine = Some(open(&self.data_dir()));
     }
@@ -170,7 +179,17 @@ impl World {
         let context = format!("{} {question:?}\n{:#?}", oracle.template, oracle.records);
         let present = engine.spaces().by_name(&oracle.space).is_some();
         question.ask(&oracle.space, |request| {
+            // Asked first: whoever asks for more finds no changes left over.
+            let at_once = engine.complete_at_once(request);
             let found = engine.complete(request);
+            match (&at_once, &found) {
+                (Ok(Some(at_once)), Ok(found)) => assert_eq!(at_once, found, "{context}"),
+                (Err(at_once), found) => {
+                    let found = found.as_ref().map_err(|error| error.kind());
+                    assert_eq!(found, Err(at_once.kind()), "{context}");
+                }
+                (Ok(_), _) => {}
+            }
             let Some(wanted) = oracle.complete(request).filter(|_| present) else {
                 assert_eq!(found.unwrap_err().kind(), ErrorKind::NotFound, "{context}");
                 return;

@@ -18,6 +18,10 @@ pub(super) const TYPOS_BELOW: u64 = 10;
 /// Distinct values of the later classes that are counted.
 pub(super) const LATER_VALUES_MAX: usize = 1_000;
 
+/// From more near values than this in a layer on there are too many to be counted, without those that were found before
+/// (`LATER_VALUES_MAX` and `TYPOS_BELOW`).
+const NEAR_MAX: i64 = 1_010;
+
 /// What was found so far.
 #[derive(Default)]
 pub(super) struct Found<'a> {
@@ -46,10 +50,20 @@ impl Found<'_> {
 /// The best values with their total.
 pub(super) fn answer<'a>(question: &Question<'a>, within: &Within<'a>) -> Result<Found<'a>> {
     let prefix_ranks = prefix_ranks(question)?;
-    let mut found = Found { total: question.count(within, &prefix_ranks)?, ..Found::default() };
-    beginnings(question, within, &prefix_ranks, &mut found)?;
+    let total = question.count(within, &prefix_ranks)?;
+    answer_of(question, within, &prefix_ranks, total)
+}
+
+fn answer_of<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    prefix_ranks: &[Range<usize>],
+    total: u64,
+) -> Result<Found<'a>> {
+    let mut found = Found { total, ..Found::default() };
+    beginnings(question, within, prefix_ranks, &mut found)?;
     if found.total < LATER_WORDS_BELOW {
-        let later = later_words(question, within, &prefix_ranks)?;
+        let later = later_words(question, within, prefix_ranks)?;
         let (beginning, known) = (found.total, later.values.clone());
         later.add_to(&mut found);
         if found.total < TYPOS_BELOW
@@ -61,6 +75,28 @@ pub(super) fn answer<'a>(question: &Question<'a>, within: &Within<'a>) -> Result
         }
     }
     Ok(found)
+}
+
+/// The same among all values, if it takes few steps: many values begin as typed, or there is little to look at.
+pub(super) fn answer_at_once<'a>(question: &Question<'a>) -> Result<Option<Found<'a>>> {
+    let prefix_ranks = prefix_ranks(question)?;
+    let total = question.count(&Within::Everything, &prefix_ranks)?;
+    if total < LATER_WORDS_BELOW && !later_classes_are_small(question)? {
+        return Ok(None);
+    }
+    answer_of(question, &Within::Everything, &prefix_ranks, total).map(Some)
+}
+
+fn later_classes_are_small(question: &Question<'_>) -> Result<bool> {
+    let dictionaries = question.dictionaries()?;
+    let values: usize = dictionaries.iter().map(|dictionary| dictionary.len()).sum();
+    if values <= question.few {
+        return Ok(true);
+    }
+    let words = dictionaries.iter().map(|dictionary| dictionary.suffixes_with(&question.typed.key));
+    let words: usize = words.map(|words| words.len()).sum();
+    let is_path = question.typed.depth.is_some();
+    Ok(words <= question.few && Typed::new(question.typed.folded(), is_path).is_none())
 }
 
 fn prefix_ranks(question: &Question<'_>) -> Result<Vec<Range<usize>>> {
@@ -162,15 +198,12 @@ fn near<'a>(
     let mut is_cut = false;
     let mut near_total = 0;
     let mut of_layers = Vec::new();
-    for dictionary in question.dictionaries()? {
-        let (found, is_complete) = near_ranks(typed, dictionary, question.typed.depth);
-        is_cut |= !is_complete;
-        of_layers.push(found);
-    }
-    for (layer, found) in of_layers.iter().enumerate() {
-        for ranks in found {
-            near_total += question.change(within, layer, ranks)?;
-        }
+    for (layer, dictionary) in question.dictionaries()?.into_iter().enumerate() {
+        let count = |ranks: &Range<usize>| question.change(within, layer, ranks);
+        let near = near_ranks(typed, dictionary, question.typed.depth, NEAR_MAX, count)?;
+        is_cut |= !near.is_complete;
+        near_total += near.total;
+        of_layers.push(near.ranks);
     }
     let is_known = |candidate: &Candidate<'_>| {
         candidate.term.key.starts_with(question.typed.key.as_bytes())

@@ -33,8 +33,36 @@ use crate::store::value::AclId;
 /// Up to this many entries of a list are looked at one by one; of more, the best are looked for.
 const FEW_ENTRIES_MAX: usize = 512;
 
+/// How much may be done for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// Some microseconds, or there is no answer.
+    Little,
+    /// What it takes, within the bounds.
+    Full,
+}
+
 impl Shared {
     pub(crate) fn complete(&self, request: &CompletionRequest<'_>) -> Result<Completion> {
+        let found = self.complete_with(request, Effort::Full)?;
+        // With full effort there is always an answer.
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The answer, if the caller sees the whole space and nothing is chosen: then the best stand ready where many values
+    /// begin as typed, which a picker asks first and most.
+    pub(crate) fn complete_at_once(
+        &self,
+        request: &CompletionRequest<'_>,
+    ) -> Result<Option<Completion>> {
+        self.complete_with(request, Effort::Little)
+    }
+
+    fn complete_with(
+        &self,
+        request: &CompletionRequest<'_>,
+        effort: Effort,
+    ) -> Result<Option<Completion>> {
         let catalog = self.catalog();
         let space = catalog.by_name(request.space);
         let Some(space) = space.filter(|_| request.access.sees_space(request.space)) else {
@@ -56,20 +84,26 @@ impl Shared {
                 format!("{} bytes are typed; at most {TYPED_BYTES_MAX}", request.typed.len()),
             ));
         }
+        if effort == Effort::Little && !may_be_little(space, request) {
+            return Ok(None);
+        }
         let Some(layers) = self.completions.layers(space.id) else {
             // They are being made anew: there may be more, and how many is not known.
-            return Ok(Completion { has_more: true, ..Completion::default() });
+            return Ok(Some(Completion { has_more: true, ..Completion::default() }));
         };
         let Some(typed) =
             TypedText::new(request.typed, plan.is_path(variable), plan.spelling(variable))
         else {
-            return Ok(Completion { total: Some(0), ..Completion::default() });
+            return Ok(Some(Completion { total: Some(0), ..Completion::default() }));
         };
         let seen = self.seen(&layers, request)?;
         let few = self.few_entries_max();
         let question = Question { plan, layers: &layers, variable, typed, seen, few };
-        let found = self.answer(&question, space, request)?;
-        Ok(found.into_completion(request.count_max.min(VALUES_MAX)))
+        let found = match effort {
+            Effort::Little => classes::answer_at_once(&question)?,
+            Effort::Full => Some(self.answer(&question, space, request)?),
+        };
+        Ok(found.map(|found| found.into_completion(request.count_max.min(VALUES_MAX))))
     }
 
     /// With little memory for new entries the bound is low, too: so tests reach both ways with few values.
@@ -134,4 +168,12 @@ impl Shared {
             }
         }
     }
+}
+
+/// Whether all that the question can be about is a range of the variable's values.
+fn may_be_little(space: &Space, request: &CompletionRequest<'_>) -> bool {
+    let sees_all = !space.has_restricted() || request.access.passes_every_acl();
+    sees_all
+        && request.access.required_in(request.space).next().is_none()
+        && request.context.is_empty()
 }

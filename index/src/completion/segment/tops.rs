@@ -69,7 +69,8 @@ impl Tops {
         while let Some(node) = open.pop() {
             if node.ranks.len() >= VALUES_MIN {
                 frequent.push((to_u32(node.ranks.start), to_u32(node.ranks.end)));
-                open.extend(trie.branches(&node).map(|(_, child)| child));
+                let children = trie.children(&node);
+                open.extend(children.clone().map(|index| trie.child(&node, &children, index)));
             }
         }
         frequent.sort_unstable();

@@ -38,7 +38,8 @@ impl Trie {
         TrieNode { index: 0, ranks: 0..texts.len() }
     }
 
-    fn children(&self, node: &TrieNode) -> Range<usize> {
+    /// The nodes beneath a node, by number.
+    pub(crate) fn children(&self, node: &TrieNode) -> Range<usize> {
         let count = (self.nodes.len() / 4 / NODE_NUMBERS).saturating_sub(1);
         if node.index >= count {
             return 0..0;
@@ -49,22 +50,21 @@ impl Trie {
 
     /// Whether the keys beneath have to be looked at one by one.
     pub(crate) fn is_leaf(&self, node: &TrieNode) -> bool {
-        self.children(node).is_empty()
+        // Mostly the ranks say it, and the node need not be fetched.
+        node.ranks.len() <= LEAF_KEYS_MAX || self.children(node).is_empty()
     }
 
-    fn child(&self, node: &TrieNode, children: &Range<usize>, index: usize) -> TrieNode {
+    /// The character that leads to a node.
+    pub(crate) fn label(&self, index: usize) -> char {
+        let label = char::from_u32(u32_at(&self.nodes, index * NODE_NUMBERS));
+        label.unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    /// One of the children of a node, all of which are given.
+    pub(crate) fn child(&self, node: &TrieNode, children: &Range<usize>, index: usize) -> TrieNode {
         let start = self.number(index, 2).clamp(node.ranks.start, node.ranks.end);
         let end = if index + 1 < children.end { self.number(index + 1, 2) } else { node.ranks.end };
         TrieNode { index, ranks: start..end.clamp(start, node.ranks.end) }
-    }
-
-    /// The children with their characters, in order.
-    pub(crate) fn branches(&self, node: &TrieNode) -> impl Iterator<Item = (char, TrieNode)> {
-        let children = self.children(node);
-        children.clone().map(move |index| {
-            let label = char::from_u32(u32_at(&self.nodes, index * NODE_NUMBERS));
-            (label.unwrap_or(char::REPLACEMENT_CHARACTER), self.child(node, &children, index))
-        })
     }
 
     /// The child for a character.

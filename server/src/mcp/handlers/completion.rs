@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pressmark_index::access::Access;
 use pressmark_index::catalog::Space;
 use pressmark_index::completion::{Completion, CompletionRequest, VALUES_MAX};
-use pressmark_index::error::ErrorKind;
+use pressmark_index::engine::Engine;
+use pressmark_index::error::{Error, ErrorKind};
 use pressmark_index::resource_uri;
 use serde_json::value::RawValue;
 
@@ -22,9 +22,6 @@ use crate::{
         work::EngineCall,
     },
 };
-
-/// From this many characters on the engine may have to look for typing errors.
-const TYPO_CHARACTERS_MIN: usize = 4;
 
 /// What is asked, decoded and checked against the template.
 #[derive(Debug)]
@@ -46,7 +43,8 @@ enum Asked<'a> {
     Known(Completion),
 }
 
-/// Answers at once what takes microseconds, and hands the rest to the pool.
+/// Answers at once what takes microseconds, and hands the rest to the pool: milliseconds of processor time are longer
+/// than work may hold up the runtime's thread, and the way to another thread costs some microseconds more.
 pub(crate) fn completion_complete(
     context: &Context<'_>,
     params: &Params<'_>,
@@ -55,18 +53,26 @@ pub(crate) fn completion_complete(
         Asked::Space(arguments) => arguments,
         Asked::Known(completion) => return Ok(Outcome::Reply(reply(context, &completion))),
     };
-    if arguments.is_quick(&context.mcp.access) {
-        complete(context, &arguments).map(Outcome::Reply)
-    } else {
-        Ok(Outcome::Work(EngineCall::CompletionComplete(arguments.into_owned())))
+    match ask(context, &arguments, Engine::complete_at_once)? {
+        Some(completion) => Ok(Outcome::Reply(reply(context, &completion))),
+        None => Ok(Outcome::Work(EngineCall::CompletionComplete(arguments.into_owned()))),
     }
 }
 
-/// Asks the engine and frames its answer for the request's revision.
+/// Asks the engine whatever it takes, and frames its answer for the request's revision.
 pub(super) fn complete(
     context: &Context<'_>,
     arguments: &CompletionArguments<'_>,
 ) -> Result<Vec<u8>, Fault> {
+    let completion = ask(context, arguments, Engine::complete)?;
+    Ok(reply(context, &completion))
+}
+
+fn ask<T>(
+    context: &Context<'_>,
+    arguments: &CompletionArguments<'_>,
+    ask: impl FnOnce(&Engine, &CompletionRequest<'_>) -> Result<T, Error>,
+) -> Result<T, Fault> {
     let chosen: Vec<(&str, &str)> =
         arguments.chosen.iter().map(|(name, value)| (&**name, &**value)).collect();
     let request = CompletionRequest {
@@ -77,8 +83,8 @@ pub(super) fn complete(
         access: &context.mcp.access,
         count_max: VALUES_MAX,
     };
-    match context.mcp.engine.complete(&request) {
-        Ok(completion) => Ok(reply(context, &completion)),
+    match ask(&context.mcp.engine, &request) {
+        Ok(answer) => Ok(answer),
         // The space has gone, or has another template, since its variable was looked up.
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(unknown_template(&arguments.space.settings.uri_template))
@@ -139,19 +145,6 @@ impl<'a> CompletionArguments<'a> {
         };
         let chosen = chosen_values(context, params, other_variable)?;
         Ok(Self { space, variable, typed, chosen })
-    }
-
-    /// Whether the engine answers from a few pages of memory-mapped files, in microseconds.
-    ///
-    /// It does for a caller who may see the whole space, with nothing chosen, and typed text too short to have typing
-    /// errors: what a picker asks first and most. Everything else may take milliseconds of processor time, which is
-    /// longer than work may hold up the runtime's thread, and goes to the pool; that costs some microseconds more.
-    fn is_quick(&self, access: &Access) -> bool {
-        let sees_all = !self.space.has_restricted() || access.passes_every_acl();
-        sees_all
-            && access.required_in(&self.space.settings.name).next().is_none()
-            && self.chosen.is_empty()
-            && self.typed.chars().nth(TYPO_CHARACTERS_MIN - 1).is_none()
     }
 
     fn into_owned(self) -> CompletionArguments<'static> {
