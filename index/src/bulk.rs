@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 use crate::store::{Opened, Store};
 
-/// While it is held, writing very many records is cheaper: tables are merged later, and in larger pieces. Reads that find
-/// nothing in memory ask more tables meanwhile.
+/// While it is held, writing very many records is cheaper: tables are merged later, and in larger pieces, and completion
+/// takes many commits at a time until somebody asks it. Reads that find nothing in memory ask more tables meanwhile.
 pub struct BulkIngest {
     shared: Arc<Shared>,
 }
@@ -29,6 +29,7 @@ impl Engine {
     /// disk for one, all works as it does otherwise. Waits for the disk, and so does the drop.
     pub fn bulk_ingest(&self) -> BulkIngest {
         self.shared.hold_bulk();
+        self.shared.completions.begin_bulk();
         BulkIngest { shared: Arc::clone(&self.shared) }
     }
 }
@@ -52,6 +53,7 @@ impl Shared {
         let mut holders = self.bulk_holders.lock();
         *holders = holders.saturating_sub(1);
         if *holders == 0 {
+            self.completions.end_bulk();
             self.store().tune_for_serving();
         }
     }

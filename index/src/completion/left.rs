@@ -1,4 +1,4 @@
-//! Changes of a space that are in no layer yet: while a process does nothing but load, many commits become one layer.
+//! Changes of a space that are in no layer yet: while very many come in (`bulk`), many commits become one layer.
 //!
 //! Upkeep makes it, while the writer goes on; whoever asks a question meanwhile waits for it, and makes a layer of the
 //! rest, so that every answer is of all commits before it.

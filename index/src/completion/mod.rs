@@ -5,6 +5,7 @@
 //! A commit puts a small segment on top (`new_layer`); a thread unites them (`upkeep`) and brings an index up to the
 //! store (`catch_up`). A question (`query/`) is put to all layers at once. Why so: `docs/adr/0002-completion.md`.
 
+mod bulk;
 mod catch_up;
 mod check;
 mod files;

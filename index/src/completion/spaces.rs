@@ -33,10 +33,6 @@ const MEMORY_OVERRUN_MAX: usize = 4;
 /// How long that is at most for one commit: upkeep may be unable to write, and commits go on.
 const UPKEEP_WAIT: Duration = Duration::from_millis(100);
 const UPKEEP_WAITS_MAX: usize = 10;
-/// While a process does nothing but load, so many times as many entries are kept in memory: about 130 MB as a rule.
-const BULK_MEMORY_FACTOR: usize = 8;
-/// And changes are left until they are this part of the usual number of entries: 65,536 as a rule, which are about 30 MB.
-const BULK_CHANGES_SHARE: usize = 8;
 
 /// The changes of one commit, by space.
 pub(crate) type SpaceChanges = HashMap<SpaceId, Vec<FactChange>>;
@@ -46,9 +42,11 @@ pub(crate) struct Completions {
     /// `<data>/completion`.
     pub(super) folder: PathBuf,
     /// From this many entries in memory on, upkeep is due.
-    memory_entries: AtomicUsize,
+    pub(super) memory_entries: AtomicUsize,
     /// This many changes become one layer; those of a commit are never parted.
-    changes_per_layer: AtomicUsize,
+    pub(super) changes_per_layer: AtomicUsize,
+    /// Whether so many do only until somebody asks.
+    pub(super) until_asked: AtomicBool,
     spaces: ArcSwap<HashMap<SpaceId, Arc<SpaceIndex>>>,
     failure: Mutex<Option<String>>,
     pub(super) work: Mutex<Work>,
@@ -142,7 +140,11 @@ impl SpaceIndex {
             }
             self.stack_changed.wait_for(&mut stack, UPKEEP_WAIT);
         }
-        self.wait_for_left(&mut stack, changes_per_layer)?;
+        if changes_per_layer > 1 {
+            self.wait_for_left(&mut stack, changes_per_layer)?;
+        } else {
+            self.settle(&mut stack)?;
+        }
         if !stack.is_live || sequence <= stack.sequence() {
             return Ok(false);
         }
@@ -248,6 +250,7 @@ impl Completions {
             folder: data_dir.join("completion"),
             memory_entries: AtomicUsize::new(memory_entries.max(1)),
             changes_per_layer: AtomicUsize::new(1),
+            until_asked: AtomicBool::new(false),
             spaces: ArcSwap::default(),
             failure: Mutex::default(),
             work: Mutex::default(),
@@ -260,28 +263,12 @@ impl Completions {
         self.memory_entries.load(Ordering::Relaxed)
     }
 
-    /// How many changes become one layer.
-    pub(super) fn changes_per_layer(&self) -> usize {
-        self.changes_per_layer.load(Ordering::Relaxed)
-    }
-
-    /// Keeps more in memory from now on, and makes layers of many commits, so that each entry is copied fewer times.
-    ///
-    /// Who asks makes the layer of what was left until then: answers are as true as before, and the first one is slower.
-    pub(crate) fn tune_for_bulk_load(&self) {
-        if self.changes_per_layer() > 1 {
-            return;
-        }
-        let entries = self.memory_entries();
-        self.changes_per_layer.store((entries / BULK_CHANGES_SHARE).max(2), Ordering::Relaxed);
-        self.memory_entries.store(entries.saturating_mul(BULK_MEMORY_FACTOR), Ordering::Relaxed);
-    }
-
     /// The layers of a space; `None` while they are being made.
     pub(crate) fn layers(&self, space: SpaceId) -> Option<Layers> {
         let spaces = self.spaces.load();
         let index = spaces.get(&space)?;
         if index.has_left.load(Ordering::Acquire) {
+            self.note_question();
             let mut stack = index.lock();
             if index.settle(&mut stack).is_err() {
                 drop(stack);

@@ -51,6 +51,7 @@ enum Step {
     Reopen,
     RenewSpace,
     TuneForBulkLoad,
+    ToggleBulk,
     Ask(Vec<Seed>),
 }
 
@@ -227,6 +228,7 @@ fn run() -> impl Strategy<Value = (usize, Vec<Step>)> {
             4 => commit,
             1 => Just(Step::Reopen),
             1 => Just(Step::TuneForBulkLoad),
+            2 => Just(Step::ToggleBulk),
             4 => prop::collection::vec(seed(), 1..12).prop_map(Step::Ask),
         ];
         let step = prop_oneof![20 => step, 1 => Just(Step::RenewSpace)];
@@ -333,6 +335,7 @@ fn play(template: &str, steps: &[Step]) {
             Step::Reopen => world.reopen(),
             Step::RenewSpace => world.renew_space(0),
             Step::TuneForBulkLoad => world.engine().tune_for_bulk_load(),
+            Step::ToggleBulk => world.toggle_bulk(),
             Step::Ask(seeds) => {
                 for seed in seeds {
                     world.check(0, &seed.question(&world.oracles[0]));

@@ -58,6 +58,12 @@ const BLOCKING_THREADS_MAX: usize = 8;
 const CALLS_PER_CONNECTION_MAX: usize = 64;
 /// A connection that does not answer a ping within this time is closed.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// What of a stream may be on its way: a batch of an ingest goes through in one go, not in pieces of 64 KiB (the default of
+/// RFC 9113, section 6.5.2) that each wait for leave to be sent.
+const STREAM_WINDOW_BYTES: u32 = 4 * 1024 * 1024;
+const CONNECTION_WINDOW_BYTES: u32 = 8 * 1024 * 1024;
+/// Of HTTP/2; the default of 16 KiB makes hundreds of frames of a batch.
+const FRAME_BYTES_MAX: u32 = 256 * 1024;
 
 /// What every service works with.
 #[derive(Clone)]
@@ -87,6 +93,9 @@ pub async fn serve(
     Server::builder()
         .concurrency_limit_per_connection(CALLS_PER_CONNECTION_MAX)
         .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .max_frame_size(FRAME_BYTES_MAX)
         .layer(InterceptorLayer::new(move |request| callers.admit(request)))
         .add_routes(routes)
         .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move {
