@@ -72,6 +72,7 @@ pub fn open(folder: &Path, full_text: bool) -> Result<Engine, pressmark_index::e
         completion_memory_entries: 1 << 20,
         full_text: full_text.then(|| FullTextOptions {
             memory_bytes: 256 << 20,
+            hit_cache_bytes: 32 << 20,
             threads: 2,
             commit_interval: Duration::from_millis(500),
             extract: Arc::new(AsStored),

@@ -1,4 +1,4 @@
-//! Values that are read often, ready to be copied: a bounded cache in front of RocksDB's.
+//! What is read often, ready to be copied: a bounded cache in front of RocksDB's.
 //!
 //! A hit here costs a hash and a copy; a hit in RocksDB's block cache walks memtables, filters, an index and a block.
 //! `quick_cache` admits by S3-FIFO: what is read once leaves before what is read again.
@@ -27,15 +27,27 @@ pub(crate) struct HotValue {
     pub(crate) bytes: Box<[u8]>,
 }
 
+/// What can be kept.
+pub(crate) trait Hot {
+    /// Its bytes beside the value itself.
+    fn heap_bytes(&self) -> usize;
+}
+
+impl Hot for HotValue {
+    fn heap_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
 #[derive(Clone)]
 struct ByBytes;
 
 /// What an entry takes beside its key and value: the table's slot and two allocations.
 const ENTRY_BYTES: u64 = 160;
 
-impl Weighter<Box<str>, Arc<HotValue>> for ByBytes {
-    fn weight(&self, uri: &Box<str>, value: &Arc<HotValue>) -> u64 {
-        let bytes = uri.len().saturating_add(value.bytes.len());
+impl<V: Hot> Weighter<Box<str>, Arc<V>> for ByBytes {
+    fn weight(&self, uri: &Box<str>, value: &Arc<V>) -> u64 {
+        let bytes = uri.len().saturating_add(value.heap_bytes());
         ENTRY_BYTES.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }
@@ -51,8 +63,8 @@ const OFFERED_ONE_IN: u64 = 4;
 const WEIGHED_ONE_IN: u64 = 64;
 
 /// The cache.
-pub(crate) struct HotValues {
-    cache: Cache<Box<str>, Arc<HotValue>, ByBytes>,
+pub(crate) struct HotValues<V = HotValue> {
+    cache: Cache<Box<str>, Arc<V>, ByBytes>,
     stripes: Box<[Mutex<()>]>,
     bytes_max: u64,
     misses: AtomicU64,
@@ -61,12 +73,12 @@ pub(crate) struct HotValues {
     full: AtomicBool,
 }
 
-impl HotValues {
+impl<V: Hot> HotValues<V> {
     /// A cache of at most `bytes_max`; of none when that is 0.
-    pub(crate) fn new(bytes_max: usize) -> HotValues {
+    pub(crate) fn new(bytes_max: usize) -> Self {
         let entries = (bytes_max / 1024).max(1);
         let bytes_max = u64::try_from(bytes_max).unwrap_or(u64::MAX);
-        HotValues {
+        Self {
             cache: Cache::with_weighter(entries, bytes_max, ByBytes),
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
             bytes_max,
@@ -76,7 +88,7 @@ impl HotValues {
         }
     }
 
-    pub(crate) fn get(&self, uri: &str) -> Option<Arc<HotValue>> {
+    pub(crate) fn get(&self, uri: &str) -> Option<Arc<V>> {
         self.cache.get(uri)
     }
 
@@ -89,10 +101,16 @@ impl HotValues {
     }
 
     /// Keeps a value unless a commit was published since `noted`, which was read before the value was.
-    pub(crate) fn offer(&self, uri: &str, value: HotValue, noted: u64, newest: &AtomicU64) {
+    pub(crate) fn offer(
+        &self,
+        uri: &str,
+        value: impl Into<Arc<V>>,
+        noted: u64,
+        newest: &AtomicU64,
+    ) {
         let _held = self.stripe(uri).lock();
         if newest.load(Ordering::Acquire) == noted {
-            self.cache.insert(uri.into(), Arc::new(value));
+            self.cache.insert(uri.into(), value.into());
             if self.insertions.fetch_add(1, Ordering::Relaxed).is_multiple_of(WEIGHED_ONE_IN) {
                 let full = self.cache.weight() >= self.bytes_max / 8 * 7;
                 self.full.fetch_or(full, Ordering::Relaxed);
@@ -161,7 +179,7 @@ mod tests {
             hot.offer(&format!("uri {n}"), value(0), 0, &newest);
         }
         assert!(hot.size().0 <= 64 * 1024, "{:?}", hot.size());
-        let off = HotValues::new(0);
+        let off = HotValues::<HotValue>::new(0);
         assert!(!off.wants(10));
     }
 }

@@ -118,6 +118,7 @@ impl Shared {
         self.completions.follow(&self.catalog(), state.sequence);
         self.completions.store_was_replaced(state.sequence);
         if let Some(full_text) = &self.full_text {
+            full_text.hits.clear();
             full_text.store_was_replaced(state.sequence);
         }
         self.tell_of_commit();
@@ -160,6 +161,9 @@ impl Shared {
         self.completions.apply(&finished.completion, finished.sequence_before, state.sequence);
         self.publish(state);
         self.hot.forget(&finished.replaced);
+        if let Some(full_text) = &self.full_text {
+            full_text.hits.forget(&finished.replaced);
+        }
         self.tell_of_commit();
         Ok(())
     }

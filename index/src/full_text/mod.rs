@@ -22,6 +22,7 @@ mod execute;
 mod expand;
 mod filter;
 mod generations;
+mod hit;
 mod page;
 mod plan;
 mod postings;
@@ -61,9 +62,11 @@ pub use snippet::Snippet;
 pub(crate) use check::check;
 pub(crate) use feeder::Feeder;
 
+use crate::hot_values::HotValues;
 use cursor::Position;
 use extract::Extract;
 use generations::Generations;
+use hit::HotHit;
 use schema::Fields;
 use snapshot::Snapshot;
 use state::State;
@@ -78,6 +81,8 @@ pub struct FullTextOptions {
     pub memory_bytes: usize,
     /// Threads that index.
     pub threads: usize,
+    /// Memory for what searches showed, in bytes; 0: none.
+    pub hit_cache_bytes: usize,
     /// How long a change waits at most, as a rule, before it can be found. While the index is far behind, it waits longer.
     pub commit_interval: Duration,
     /// What knows file formats.
@@ -92,6 +97,8 @@ pub(crate) struct FullText {
     /// What can be searched now; `None` before the index is open.
     newest: ArcSwapOption<Snapshot>,
     state: State,
+    /// What searches showed, and may show again.
+    pub(crate) hits: HotValues<HotHit>,
     generations: Generations,
     discarded: AtomicU64,
 }
@@ -100,6 +107,7 @@ impl FullText {
     pub(crate) fn new(data_dir: &Path, options: FullTextOptions) -> FullText {
         FullText {
             folder: data_dir.join(FOLDER),
+            hits: HotValues::new(options.hit_cache_bytes),
             options,
             fields: Fields::new(),
             newest: ArcSwapOption::empty(),

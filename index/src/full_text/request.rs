@@ -123,7 +123,7 @@ pub enum SearchNote {
         /// The share.
         share: f32,
     },
-    /// The index did not come to `after_sequence` in time.
+    /// The index did not come to `after_sequence` in time, or many changes wait for it.
     StillBehind,
 }
 

@@ -28,6 +28,8 @@ use crate::shared::Shared;
 const FEW_HITS: u64 = 3;
 /// No search takes longer, whatever is asked.
 const TIME_MAX: Duration = Duration::from_secs(60);
+/// With more changes than this that cannot be found yet, a page says so: fewer are found in a moment.
+const BACKLOG_MIN: u64 = 2_000;
 /// Names that an error lists.
 const NAMES_MAX: usize = 20;
 
@@ -91,6 +93,10 @@ fn search(
     full_text.state.wait_opened(waited);
     let progress = full_text.progress(shared.log_range().newest);
     page.indexed_through = progress.indexed_through;
+    let behind = progress.newest.saturating_sub(progress.indexed_through);
+    if progress.rebuilding.is_none() && behind > BACKLOG_MIN && page.notes.is_empty() {
+        page.notes.push(SearchNote::StillBehind);
+    }
     if let Some(share) = progress.rebuilding {
         page.notes.push(SearchNote::IndexIncomplete { share });
     }
@@ -227,7 +233,6 @@ impl Question<'_> {
             after: position,
             wanted_words: WantedWords::of(&query, &snapshot.languages),
         };
-        let index = (&snapshot.searcher, &full_text.fields);
         let notes = answer.notes.len();
         loop {
             answer.notes.truncate(notes);
@@ -237,7 +242,14 @@ impl Question<'_> {
                 let generation = snapshot.generation();
                 Position { relaxed: found.relaxed, generation, after: last.rank }
             });
-            answer.hits = page::hits(shared, index, request, &search.wanted_words, ranked)?;
+            answer.hits = page::hits(
+                shared,
+                full_text,
+                &snapshot.searcher,
+                request,
+                &search.wanted_words,
+                ranked,
+            )?;
             let lost = ranked.len().saturating_sub(answer.hits.len());
             answer.lost += u64::try_from(lost).unwrap_or(u64::MAX);
             answer.total = found.total.saturating_sub(answer.lost);

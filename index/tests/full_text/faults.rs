@@ -279,6 +279,14 @@ fn child_whose_index_cannot_be_written() {
         let page = engine.search(&request).unwrap();
         assert!(page.total >= 1, "{page:?}");
         assert!(page.notes.contains(&pressmark_index::full_text::SearchNote::StillBehind));
+        if kind == "fail-sync" {
+            // So many that it is said without being asked for.
+            put_all(&engine, (0..2_001).map(|n| document(&format!("more{n}"), "", "other")));
+            let request =
+                pressmark_index::full_text::SearchRequest { after_sequence: None, ..request };
+            let page = engine.search(&request).unwrap();
+            assert!(page.notes.contains(&pressmark_index::full_text::SearchNote::StillBehind));
+        }
         fail(kind, None);
         assert!(search(&engine, "word").hits.iter().any(|hit| hit.uri == uri));
         check_clean(&engine);

@@ -3,6 +3,7 @@
 use pressmark_index::access::Access;
 use pressmark_index::engine::Engine;
 use pressmark_index::full_text::SearchRequest;
+use pressmark_index::mutation::Mutation;
 use pressmark_index::resource::{Address, Resource};
 use pressmark_index::space::SpaceSettings;
 
@@ -100,6 +101,28 @@ fn what_is_hidden_is_found_by_those_who_may_see_it() {
         assert_eq!(total("fox", &variables), wanted, "{path}");
     }
     assert_eq!(search(&engine, "plan").total, 0);
+}
+
+#[test]
+fn what_was_shown_is_not_shown_again_when_it_has_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = library(folder.path(), &[("a", "before", "the word was red")]);
+    let check = |title: &str, text: &str| {
+        for _ in 0..2 {
+            let page = search(&engine, "word");
+            assert_eq!(page.hits.len(), 1, "{page:?}");
+            assert_eq!((&*page.hits[0].title, &*page.hits[0].snippet.text), (title, text));
+        }
+    };
+    check("before", "the word was red");
+    put_all(&engine, [document("a", "after", "the word was red")]);
+    check("after", "the word was red");
+    put_all(&engine, [document("a", "after", "the word is green")]);
+    check("after", "the word is green");
+    engine.commit(vec![Mutation::Delete { uri: "docs://library/a".to_owned() }]).unwrap();
+    assert!(search(&engine, "word").hits.is_empty());
+    put_all(&engine, [document("a", "anew", "a word")]);
+    check("anew", "a word");
 }
 
 #[test]

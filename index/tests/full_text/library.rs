@@ -21,6 +21,7 @@ pub(crate) const TIME_MAX: Duration = Duration::from_secs(30);
 pub(crate) fn full_text_options() -> FullTextOptions {
     FullTextOptions {
         memory_bytes: 16 << 20,
+        hit_cache_bytes: 1 << 20,
         threads: 1,
         commit_interval: Duration::from_millis(20),
         extract: Arc::new(AsStored),
@@ -72,7 +73,8 @@ pub(crate) fn request<'a>(
         sort: SearchSort::Relevance,
         limit: 50,
         cursor: None,
-        snippet_bytes: 0,
+        // So that what is shown is kept, and has to be forgotten.
+        snippet_bytes: 100,
         after_sequence: Some(engine.log_range().newest),
         time_max: TIME_MAX,
         access,

@@ -37,9 +37,12 @@ impl Config {
     }
 
     fn full_text_options(&self, pdf_reader: Option<PathBuf>) -> Option<FullTextOptions> {
-        let FullTextConfig { enabled, memory_bytes, threads, commit_interval, .. } = self.full_text;
+        let FullTextConfig {
+            enabled, memory_bytes, hit_cache_bytes, threads, commit_interval, ..
+        } = self.full_text;
         enabled.then(|| FullTextOptions {
             memory_bytes: size(memory_bytes),
+            hit_cache_bytes: size(hit_cache_bytes),
             threads,
             commit_interval,
             extract: Arc::new(Extractor::new(self.extract.clone(), pdf_reader)),

@@ -123,6 +123,8 @@ pub struct FullTextConfig {
     pub enabled: bool,
     /// Memory for what is not on the disk yet.
     pub memory_bytes: u64,
+    /// Memory for what searches showed.
+    pub hit_cache_bytes: u64,
     /// Threads that index.
     pub threads: usize,
     /// How long a change waits before it can be found.
@@ -269,6 +271,7 @@ impl Default for Config {
             full_text: FullTextConfig {
                 enabled: true,
                 memory_bytes: 128 * quantity::MIB,
+                hit_cache_bytes: 32 * quantity::MIB,
                 threads: 1,
                 commit_interval: Duration::from_millis(500),
                 time_max: Duration::from_secs(2),

@@ -146,6 +146,8 @@ pub struct RawFullText {
     pub enabled: Option<bool>,
     /// Memory for what is indexed and not yet on the disk, in bytes; at least 32 MiB. Default: `"128 MiB"`.
     pub memory_bytes: Option<Spanned<RawBytes>>,
+    /// Memory for what searches showed and may show again, in bytes; 0: none. Default: `"32 MiB"`.
+    pub hit_cache_bytes: Option<Spanned<RawBytes>>,
     /// Threads that index. They give way to those that serve. Default: `1`.
     pub threads: Option<Spanned<RawCount>>,
     /// How long a change waits at most, as a rule, before it can be found. Default: `"500ms"`.

@@ -159,6 +159,8 @@ fn full_text(raw: RawFullText, mut full_text: FullTextConfig) -> Result<FullText
         }
         Ok(memory)
     })?;
+    let hit_cache = &mut full_text.hit_cache_bytes;
+    set("full_text.hit_cache_bytes", raw.hit_cache_bytes, hit_cache, bytes_or_none)?;
     set("full_text.threads", raw.threads, &mut full_text.threads, |number| {
         count(number, FULL_TEXT_THREADS_MAX)
     })?;

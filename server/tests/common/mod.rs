@@ -54,6 +54,7 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
         completion_memory_entries: 128 * 1_024,
         full_text: Some(FullTextOptions {
             memory_bytes: 32 << 20,
+            hit_cache_bytes: 1 << 20,
             threads: 1,
             commit_interval: Duration::from_millis(5),
             extract: Arc::new(Extractor::new([], None)),

@@ -76,6 +76,7 @@ fn the_values_of_the_example() {
         FullTextConfig {
             enabled: false,
             memory_bytes: 536870912,
+            hit_cache_bytes: 67108864,
             threads: 2,
             commit_interval: 1s,
             time_max: 5s,
