@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::Effort;
 use super::later_words::later_words;
 use super::question::{Candidate, Question, keep_first};
 use super::streams::{Best, LOOKS_MAX, range_streams, value_streams};
@@ -18,6 +19,8 @@ pub(super) const TYPOS_BELOW: u64 = 10;
 /// Distinct values of the later classes that are counted.
 pub(super) const LATER_VALUES_MAX: usize = 1_000;
 
+/// So many values that go with chosen ones can be looked at in some microseconds, each in every layer.
+const LITTLE_LOOKS_MAX: usize = 128;
 /// From more near values than this in a layer on there are too many to be counted, without those that were found before
 /// (`LATER_VALUES_MAX` and `TYPOS_BELOW`).
 const NEAR_MAX: i64 = 1_010;
@@ -47,11 +50,18 @@ impl Found<'_> {
     }
 }
 
-/// The best values with their total.
-pub(super) fn answer<'a>(question: &Question<'a>, within: &Within<'a>) -> Result<Found<'a>> {
+/// The best values with their total; `None` with little effort where it takes more.
+pub(super) fn answer<'a>(
+    question: &Question<'a>,
+    within: &Within<'a>,
+    effort: Effort,
+) -> Result<Option<Found<'a>>> {
     let prefix_ranks = prefix_ranks(question)?;
     let total = question.count(within, &prefix_ranks)?;
-    answer_of(question, within, &prefix_ranks, total)
+    if effort == Effort::Little && !takes_little(question, within, total)? {
+        return Ok(None);
+    }
+    answer_of(question, within, &prefix_ranks, total).map(Some)
 }
 
 fn answer_of<'a>(
@@ -77,26 +87,23 @@ fn answer_of<'a>(
     Ok(found)
 }
 
-/// The same among all values, if it takes few steps: many values begin as typed, or there is little to look at.
-pub(super) fn answer_at_once<'a>(question: &Question<'a>) -> Result<Option<Found<'a>>> {
-    let prefix_ranks = prefix_ranks(question)?;
-    let total = question.count(&Within::Everything, &prefix_ranks)?;
-    if total < LATER_WORDS_BELOW && !later_classes_are_small(question)? {
-        return Ok(None);
-    }
-    answer_of(question, &Within::Everything, &prefix_ranks, total).map(Some)
-}
-
-fn later_classes_are_small(question: &Question<'_>) -> Result<bool> {
+/// Whether the best values are found in some microseconds, when so many begin as typed.
+fn takes_little(question: &Question<'_>, within: &Within<'_>, total: u64) -> Result<bool> {
+    let is_path = question.typed.depth.is_some();
+    let forgives = || Typed::new(question.typed.folded(), is_path).is_some();
     let dictionaries = question.dictionaries()?;
+    if let Within::Group(groups) = within {
+        let entries: usize = groups.layers.iter().map(|(_, _, entries)| entries.len()).sum();
+        let looks = entries.saturating_mul(dictionaries.len());
+        return Ok(looks <= LITTLE_LOOKS_MAX && (total >= TYPOS_BELOW || !forgives()));
+    }
     let values: usize = dictionaries.iter().map(|dictionary| dictionary.len()).sum();
-    if values <= question.few {
+    if total >= LATER_WORDS_BELOW || values <= question.few {
         return Ok(true);
     }
     let words = dictionaries.iter().map(|dictionary| dictionary.suffixes_with(&question.typed.key));
     let words: usize = words.map(|words| words.len()).sum();
-    let is_path = question.typed.depth.is_some();
-    Ok(words <= question.few && Typed::new(question.typed.folded(), is_path).is_none())
+    Ok(words <= question.few && !forgives())
 }
 
 fn prefix_ranks(question: &Question<'_>) -> Result<Vec<Range<usize>>> {

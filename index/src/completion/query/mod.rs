@@ -35,7 +35,7 @@ const FEW_ENTRIES_MAX: usize = 512;
 
 /// How much may be done for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effort {
+pub(super) enum Effort {
     /// Some microseconds, or there is no answer.
     Little,
     /// What it takes, within the bounds.
@@ -49,8 +49,8 @@ impl Shared {
         Ok(found.unwrap_or_default())
     }
 
-    /// The answer, if the caller sees the whole space and nothing is chosen: then the best stand ready where many values
-    /// begin as typed, which a picker asks first and most.
+    /// The answer, if the caller sees the whole space, and the best stand ready since many values begin as typed, or there
+    /// are few values to look at: what a picker asks first and most.
     pub(crate) fn complete_at_once(
         &self,
         request: &CompletionRequest<'_>,
@@ -99,10 +99,7 @@ impl Shared {
         let seen = self.seen(&layers, request)?;
         let few = self.few_entries_max();
         let question = Question { plan, layers: &layers, variable, typed, seen, few };
-        let found = match effort {
-            Effort::Little => classes::answer_at_once(&question)?,
-            Effort::Full => Some(self.answer(&question, space, request)?),
-        };
+        let found = self.answer(&question, space, request, effort)?;
         Ok(found.map(|found| found.into_completion(request.count_max.min(VALUES_MAX))))
     }
 
@@ -134,7 +131,8 @@ impl Shared {
         question: &Question<'a>,
         space: &Space,
         request: &CompletionRequest<'_>,
-    ) -> Result<Found<'a>> {
+        effort: Effort,
+    ) -> Result<Option<Found<'a>>> {
         let conditions = conditions::conditions(
             question.plan,
             question.layers,
@@ -152,28 +150,28 @@ impl Shared {
             scans_left: Cell::new(SCANS_MAX),
         };
         match conditions {
-            Conditions::Nothing => Ok(Found::default()),
+            Conditions::Nothing => Ok(Some(Found::default())),
             Conditions::All(chosen) if chosen.is_empty() => {
-                classes::answer(question, &Within::Everything)
+                classes::answer(question, &Within::Everything, effort)
             }
             Conditions::All(chosen) => match within(question, &chosen)? {
-                Some(within) => classes::answer(question, &within),
-                None => combinations::of_combination(question, &chosen, &witnesses()),
+                Some(within) => classes::answer(question, &within, effort),
+                None if effort == Effort::Little => Ok(None),
+                None => combinations::of_combination(question, &chosen, &witnesses()).map(Some),
             },
+            _ if effort == Effort::Little => Ok(None),
             Conditions::OneOf(alternatives) => {
-                combinations::one_of(question, &alternatives, &witnesses())
+                combinations::one_of(question, &alternatives, &witnesses()).map(Some)
             }
             Conditions::Target(allowed, chosen) => {
-                combinations::of_allowed(question, &allowed, &chosen, &witnesses())
+                combinations::of_allowed(question, &allowed, &chosen, &witnesses()).map(Some)
             }
         }
     }
 }
 
-/// Whether all that the question can be about is a range of the variable's values.
+/// Whether what the caller may see makes no difference.
 fn may_be_little(space: &Space, request: &CompletionRequest<'_>) -> bool {
     let sees_all = !space.has_restricted() || request.access.passes_every_acl();
-    sees_all
-        && request.access.required_in(request.space).next().is_none()
-        && request.context.is_empty()
+    sees_all && request.access.required_in(request.space).next().is_none()
 }
