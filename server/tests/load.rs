@@ -76,6 +76,14 @@ impl Shelf {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Bytes of the store's log, which whoever opens it replays.
+    fn log_bytes(&self) -> u64 {
+        let files = std::fs::read_dir(self.path().join("store/store")).unwrap();
+        let logs = files.map(|file| file.unwrap().path());
+        let logs = logs.filter(|path| path.extension().is_some_and(|extension| extension == "log"));
+        logs.map(|path| path.metadata().unwrap().len()).sum()
+    }
+
     fn list(&self) -> String {
         String::from_utf8(self.run(&["list"], b"").stdout).unwrap()
     }
@@ -109,6 +117,7 @@ fn formats_and_compressions_go_in_side_by_side_and_again() {
         6 records loaded: 6 created, 0 updated, 0 unchanged; 0 refused
     "#]],
     );
+    assert_eq!(shelf.log_bytes(), 0);
     assert_eq!(shelf.read("a"), "one");
     assert_eq!(shelf.read("b"), "a \"b\",\r\nc");
     assert_eq!(shelf.read("c"), "\"c\\t\"");

@@ -99,6 +99,8 @@ pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Fai
     print(common, &counts, elapsed)?;
     loaded.map_err(|fault| cut_off(&*fault, &counts))?;
     if let Some(engine) = target.engine() {
+        // So that the next to open the store need not replay up to 512 MiB of its log. What fails here is in the log still.
+        let _ = engine.flush();
         wait_for_full_text(engine, common);
     }
     written.map_err(|error| format!("--errors: {error}"))?;
