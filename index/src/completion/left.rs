@@ -118,16 +118,16 @@ impl SpaceIndex {
         while stack.left.in_making.is_some() {
             self.stack_changed.wait(stack);
         }
-        self.has_left.store(false, Ordering::Release);
         let (begins_after, sequence) = (stack.left.begins_after, stack.left.sequence);
         let changes = std::mem::take(&mut stack.left.changes);
-        if changes.is_empty() {
-            return Ok(());
+        if !changes.is_empty() {
+            let layer = new_layer(&self.plan, &stack.layers, &changes, sequence, None)?;
+            self.push(stack, layer, begins_after);
+            self.unite_small(stack)?;
+            self.publish(stack);
         }
-        let layer = new_layer(&self.plan, &stack.layers, &changes, sequence, None)?;
-        self.push(stack, layer, begins_after);
-        self.unite_small(stack)?;
-        self.publish(stack);
+        // Last: whoever sees that nothing is left takes the layers without the lock.
+        self.has_left.store(false, Ordering::Release);
         Ok(())
     }
 }

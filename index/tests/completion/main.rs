@@ -10,6 +10,7 @@ mod fold;
 mod oracle;
 
 mod engine_tables;
+mod floods;
 mod oracle_tables;
 mod properties;
 mod world;
