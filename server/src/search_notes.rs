@@ -33,5 +33,12 @@ pub(crate) fn told(note: &SearchNote, time_max: Duration) -> String {
             (share * 100.0).floor()
         ),
         SearchNote::StillBehind => "the newest changes cannot be found yet".to_owned(),
+        SearchNote::Backlog => {
+            "very many changes wait to be indexed: the last of them cannot be found yet".to_owned()
+        }
+        SearchNote::IndexFailing => {
+            "the index cannot be read or written for now: what is found may be old or incomplete; the operator finds the reason at /readyz"
+                .to_owned()
+        }
     }
 }

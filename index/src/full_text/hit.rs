@@ -19,6 +19,7 @@ use crate::store::value::AclId;
 pub(crate) struct HotHit {
     pub(super) space: SpaceId,
     pub(super) acl: AclId,
+    pub(super) version: u64,
     pub(super) title: String,
     pub(super) mime_type: String,
     pub(super) modified: Option<UnixMillis>,
@@ -40,6 +41,7 @@ impl From<Loaded> for HotHit {
         HotHit {
             space: loaded.head.space,
             acl: loaded.head.acl,
+            version: loaded.head.version,
             title: loaded.title(),
             mime_type: loaded.descriptor.mime_type().unwrap_or_default(),
             modified: Some(loaded.head.order.modified).filter(|time| *time != 0),

@@ -1,7 +1,7 @@
 //! The hits of a page, read from the store: what is shown is what the caller may see now.
 
 use tantivy::schema::Value;
-use tantivy::{DocAddress, Searcher, TantivyDocument};
+use tantivy::{DocAddress, TantivyDocument};
 
 use super::FullText;
 use super::hit::{self, HotHit};
@@ -9,6 +9,7 @@ use super::plan::read_failed;
 use super::rank::Ranked;
 use super::request::{SearchHit, SearchRequest};
 use super::schema::Fields;
+use super::snapshot::Snapshot;
 use super::snippet::{Snippet, Snippets, Wanted};
 use crate::error::{ErrorKind, Result};
 use crate::shared::Shared;
@@ -19,14 +20,14 @@ const SNIPPET_TEXT_BYTES_MAX: usize = 512 * 1024;
 pub(super) fn hits(
     shared: &Shared,
     full_text: &FullText,
-    searcher: &Searcher,
+    snapshot: &Snapshot,
     request: &SearchRequest<'_>,
     wanted: &Wanted,
     ranked: &[Ranked],
 ) -> Result<Vec<SearchHit>> {
     let found: Vec<Indexed> = ranked
         .iter()
-        .filter_map(|found| Indexed::read(searcher, &full_text.fields, found).transpose())
+        .filter_map(|found| Indexed::read(snapshot, &full_text.fields, found).transpose())
         .collect::<Result<_>>()?;
     let uris: Vec<&str> = found.iter().map(|found| found.uri.as_str()).collect();
     let text_bytes_max = if request.snippet_bytes == 0 { 0 } else { SNIPPET_TEXT_BYTES_MAX };
@@ -34,7 +35,8 @@ pub(super) fn hits(
     let catalog = shared.catalog();
     let mut snippets = Snippets::new(wanted);
     let mut hits = Vec::with_capacity(found.len());
-    for (Indexed { uri, shown, score }, hit) in found.iter().zip(read) {
+    for (indexed, hit) in found.iter().zip(read) {
+        let Indexed { uri, score, .. } = indexed;
         let hit = match hit {
             Ok(Some(hit)) => hit,
             // It is gone since the index was committed.
@@ -53,7 +55,7 @@ pub(super) fn hits(
             space: space.settings.name.clone(),
             last_modified: hit.modified,
             score: request.access.sees_everything().then_some(*score),
-            snippet: snippet_of(&hit, shown.as_deref(), request.snippet_bytes, &mut snippets),
+            snippet: snippet_of(&hit, indexed.shown(&hit), request.snippet_bytes, &mut snippets),
         });
     }
     Ok(hits)
@@ -63,17 +65,32 @@ pub(super) fn hits(
 struct Indexed {
     uri: String,
     shown: Option<String>,
+    /// Of which space and version of the resource.
+    space: u64,
+    version: u64,
     score: f32,
 }
 
 impl Indexed {
-    fn read(searcher: &Searcher, fields: &Fields, found: &Ranked) -> Result<Option<Indexed>> {
+    /// The text that was taken from the resource, where that is not the stored one. Of another version than the one whose
+    /// title is shown nothing is: it may have been changed so that nobody sees it any more.
+    fn shown(&self, hit: &HotHit) -> Option<&str> {
+        let is_same = self.space == u64::from(hit.space.0) && self.version == hit.version;
+        self.shown.as_deref().map(|shown| if is_same { shown } else { "" })
+    }
+
+    fn read(snapshot: &Snapshot, fields: &Fields, found: &Ranked) -> Result<Option<Indexed>> {
         let address = DocAddress { segment_ord: found.segment, doc_id: found.doc };
-        let document: TantivyDocument = searcher.doc(address).map_err(read_failed)?;
+        let document: TantivyDocument = snapshot.searcher.doc(address).map_err(read_failed)?;
+        let segment = usize::try_from(found.segment).ok().and_then(|at| snapshot.segments.get(at));
+        let Some(segment) = segment else { return Ok(None) };
+        let (space, version) =
+            (segment.space.get_val(found.doc), segment.version.get_val(found.doc));
         let field =
             |field| document.get_first(field).and_then(|value| value.as_str()).map(str::to_owned);
         let shown = field(fields.shown_text);
-        Ok(field(fields.uri).map(|uri| Indexed { uri, shown, score: found.rank.score() }))
+        let score = found.rank.score();
+        Ok(field(fields.uri).map(|uri| Indexed { uri, shown, space, version, score }))
     }
 }
 

@@ -123,8 +123,12 @@ pub enum SearchNote {
         /// The share.
         share: f32,
     },
-    /// The index did not come to `after_sequence` in time, or many changes wait for it.
+    /// The index did not come to `after_sequence` in time.
     StillBehind,
+    /// Very many changes wait for the index.
+    Backlog,
+    /// The index cannot be read or written for now, for a reason that the operator is told.
+    IndexFailing,
 }
 
 /// How far the full-text index is.

@@ -94,8 +94,14 @@ fn search(
     let progress = full_text.progress(shared.log_range().newest);
     page.indexed_through = progress.indexed_through;
     let behind = progress.newest.saturating_sub(progress.indexed_through);
-    if progress.rebuilding.is_none() && behind > BACKLOG_MIN && page.notes.is_empty() {
-        page.notes.push(SearchNote::StillBehind);
+    if progress.failure.is_some() {
+        page.notes.push(SearchNote::IndexFailing);
+    } else if progress.rebuilding.is_none()
+        && behind > BACKLOG_MIN
+        // Who has waited for a change knows about it, and may not care about newer ones.
+        && request.after_sequence.is_none()
+    {
+        page.notes.push(SearchNote::Backlog);
     }
     if let Some(share) = progress.rebuilding {
         page.notes.push(SearchNote::IndexIncomplete { share });
@@ -242,14 +248,8 @@ impl Question<'_> {
                 let generation = snapshot.generation();
                 Position { relaxed: found.relaxed, generation, after: last.rank }
             });
-            answer.hits = page::hits(
-                shared,
-                full_text,
-                &snapshot.searcher,
-                request,
-                &search.wanted_words,
-                ranked,
-            )?;
+            answer.hits =
+                page::hits(shared, full_text, snapshot, request, &search.wanted_words, ranked)?;
             let lost = ranked.len().saturating_sub(answer.hits.len());
             answer.lost += u64::try_from(lost).unwrap_or(u64::MAX);
             answer.total = found.total.saturating_sub(answer.lost);

@@ -37,6 +37,7 @@ pub(super) struct OpenSegment {
     pub(super) modified: Arc<dyn ColumnValues<i64>>,
     pub(super) uri_hash: Arc<dyn ColumnValues<u64>>,
     pub(super) space: Arc<dyn ColumnValues<u64>>,
+    pub(super) version: Arc<dyn ColumnValues<u64>>,
     pub(super) acl: Arc<dyn ColumnValues<u64>>,
 }
 
@@ -76,6 +77,7 @@ impl OpenSegment {
             modified: column::signed(reader, column::MODIFIED)?,
             uri_hash: column::unsigned(reader, column::URI_HASH)?,
             space: column::unsigned(reader, column::SPACE)?,
+            version: column::unsigned(reader, column::VERSION)?,
             acl: column::unsigned(reader, column::ACL)?,
             reader: reader.clone(),
         })

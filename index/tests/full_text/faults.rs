@@ -285,7 +285,7 @@ fn child_whose_index_cannot_be_written() {
             let request =
                 pressmark_index::full_text::SearchRequest { after_sequence: None, ..request };
             let page = engine.search(&request).unwrap();
-            assert!(page.notes.contains(&pressmark_index::full_text::SearchNote::StillBehind));
+            assert!(page.notes.contains(&pressmark_index::full_text::SearchNote::IndexFailing));
         }
         fail(kind, None);
         assert!(search(&engine, "word").hits.iter().any(|hit| hit.uri == uri));

@@ -10,3 +10,4 @@ mod kills;
 mod language;
 mod library;
 mod ranking;
+mod versions;
