@@ -16,7 +16,7 @@ use pressmark_proto::v1::ingest_service_server::IngestService;
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status, Streaming, async_trait};
 
-use super::{Plane, convert, status};
+use super::{INGESTS_MAX, Plane, convert, status};
 
 /// Mutations of one batch.
 const BATCH_MUTATIONS_MAX: usize = 10_000;
@@ -39,6 +39,11 @@ impl IngestService for Plane {
         &self,
         request: Request<Streaming<v1::IngestRequest>>,
     ) -> Result<Response<Acknowledgements>, Status> {
+        let place = Arc::clone(&self.ingests).try_acquire_owned().map_err(|_| {
+            Status::resource_exhausted(format!(
+                "{INGESTS_MAX} ingests are under way, which is as many as go on at a time: end one, or try again later"
+            ))
+        })?;
         let (encoder, writer, ends) = (self.clone(), self.clone(), self.clone());
         let batches = request.into_inner();
         let acknowledged = batches
@@ -48,15 +53,17 @@ impl IngestService for Plane {
             .map(move |encoded| writer.clone().begin(encoded))
             .map(Begun::wait)
             .buffered(WRITING_MAX);
-        // The first fault ends the stream: what comes after it was not acknowledged.
-        let until_fault =
-            stream::unfold((Box::pin(acknowledged), false), |(mut rest, failed)| async move {
+        // The first fault ends the stream: what comes after it was not acknowledged. Its place is free before its end is told.
+        let until_fault = stream::unfold(
+            (Box::pin(acknowledged), false, place),
+            |(mut rest, failed, place)| async move {
                 let next = if failed { None } else { rest.next().await };
                 next.map(|next| {
                     let failed = next.is_err();
-                    (next, (rest, failed))
+                    (next, (rest, failed, place))
                 })
-            });
+            },
+        );
         let until_end = until_fault.take_until(async move { ends.shutdown.begun().await });
         Ok(Response::new(Box::pin(until_end)))
     }

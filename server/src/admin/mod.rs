@@ -36,7 +36,7 @@ use pressmark_proto::v1::reading_service_server::ReadingServiceServer;
 use pressmark_proto::v1::resources_service_server::ResourcesServiceServer;
 use pressmark_proto::v1::spaces_service_server::SpacesServiceServer;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::Status;
 use tonic::service::{InterceptorLayer, Routes};
@@ -54,8 +54,11 @@ use crate::shutdown::Shutdown;
 pub(crate) const MESSAGE_BYTES_MAX: usize = 36 * 1024 * 1024;
 /// Calls that may wait for the store at a time, streams included.
 const BLOCKING_THREADS_MAX: usize = 8;
-/// Calls of one connection at a time.
+/// Calls of one connection at a time; what goes beyond it waits in the client (HTTP/2 tells it) or here.
 const CALLS_PER_CONNECTION_MAX: usize = 64;
+const STREAMS_PER_CONNECTION_MAX: u32 = 64;
+/// Ingests of all connections at a time: each may have a message of [`MESSAGE_BYTES_MAX`] half received.
+const INGESTS_MAX: usize = 16;
 /// A connection that does not answer a ping within this time is closed.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// What of a stream may be on its way: a batch of an ingest goes through in one go, not in pieces of 64 KiB (the default of
@@ -72,6 +75,8 @@ struct Plane {
     prompts: Arc<Prompts>,
     blocking: Blocking,
     pace: Arc<Pace>,
+    /// Places for ingests.
+    ingests: Arc<Semaphore>,
     /// The newest sequence number; changes with each commit.
     newest: watch::Receiver<u64>,
     shutdown: Shutdown,
@@ -93,6 +98,7 @@ pub async fn serve(
     Server::builder()
         .concurrency_limit_per_connection(CALLS_PER_CONNECTION_MAX)
         .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .max_frame_size(FRAME_BYTES_MAX)
@@ -153,7 +159,8 @@ impl Plane {
             sender.send_replace(newest);
         }));
         let blocking = Blocking::new(BLOCKING_THREADS_MAX);
-        Plane { engine, prompts, blocking, pace: Arc::default(), newest, shutdown }
+        let ingests = Arc::new(Semaphore::new(INGESTS_MAX));
+        Plane { engine, prompts, blocking, pace: Arc::default(), ingests, newest, shutdown }
     }
 
     /// Does something with the engine where blocking is allowed.

@@ -147,6 +147,31 @@ async fn an_acknowledgement_comes_while_the_stream_goes_on() {
 }
 
 #[tokio::test]
+async fn so_many_ingests_go_on_at_a_time_and_no_more() {
+    let plane = Plane::start().await;
+    let open = || async {
+        let (sender, receiver) = tokio::sync::mpsc::channel::<v1::IngestRequest>(1);
+        let opened = plane.ingest().ingest(ReceiverStream::new(receiver)).await;
+        opened.map(|answers| (sender, answers.into_inner()))
+    };
+    let mut streams = Vec::new();
+    for _ in 0..16 {
+        streams.push(open().await.unwrap());
+    }
+    let refused = open().await.err().unwrap();
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused:?}");
+    assert!(refused.message().contains("16 ingests"), "{refused:?}");
+    // One that has ended makes room.
+    let (sender, mut answers) = streams.pop().unwrap();
+    drop(sender);
+    assert!(answers.message().await.unwrap().is_none());
+    drop(answers);
+    let (sender, mut answers) = open().await.unwrap();
+    sender.send(batch(1, vec![put(text("a", "1"))])).await.unwrap();
+    assert_eq!(answers.message().await.unwrap().unwrap().created, 1);
+}
+
+#[tokio::test]
 async fn batches_of_one_stream_keep_their_order() {
     let plane = Plane::start().await;
     // Large ones take longer to encode than the small ones behind them.
