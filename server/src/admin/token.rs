@@ -88,6 +88,11 @@ impl Callers {
         if shown.is_some_and(|shown| blake3::hash(shown) == token.hash) {
             return Ok(request);
         }
+        if shown.is_some() {
+            return Err(Status::unauthenticated(
+                "the token is not the one of this plane; `pressmark` sends that of --admin-token-file",
+            ));
+        }
         Err(Status::unauthenticated(
             "this plane wants the header `authorization: Bearer TOKEN`; `pressmark` sends that of --admin-token-file",
         ))
@@ -97,7 +102,9 @@ impl Callers {
 /// What follows the scheme, whose name may be in either case (RFC 9110 section 11.1).
 fn shown_token(header: &[u8]) -> Option<&[u8]> {
     let (scheme, rest) = header.split_at_checked(SCHEME.len())?;
-    scheme.eq_ignore_ascii_case(SCHEME).then_some(rest)?.strip_prefix(b" ")
+    let rest = scheme.eq_ignore_ascii_case(SCHEME).then_some(rest)?.strip_prefix(b" ")?;
+    // There may be several spaces (RFC 9110 section 11.4).
+    Some(rest.trim_ascii_start())
 }
 
 #[cfg(test)]
@@ -138,7 +145,7 @@ mod tests {
             (Some("bearer 0123456789abcdef"), true),
             (Some("BEARER 0123456789abcdef"), true),
             (Some("Basic 0123456789abcdef"), false),
-            (Some("Bearer  0123456789abcdef"), false),
+            (Some("Bearer  0123456789abcdef"), true),
             (Some("Bearer0123456789abcdef"), false),
             (Some("Bearer"), false),
             (Some("Bearer 0123456789abcdeg"), false),

@@ -24,6 +24,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -102,7 +103,13 @@ struct Common {
     #[arg(long, global = true, value_name = "ADDRESS", value_parser = parse_admin)]
     admin: Option<Admin>,
     /// The token that the server's plane wants, where it is beyond loopback
-    #[arg(long, global = true, value_name = "FILE", env = "PRESSMARK_ADMIN_TOKEN_FILE")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "PRESSMARK_ADMIN_TOKEN_FILE",
+        value_parser = OsStringValueParser::new().map(PathBuf::from)
+    )]
     admin_token_file: Option<PathBuf>,
     /// Print results as JSON, and what is wrong as a JSON object on stderr
     #[arg(long, global = true)]

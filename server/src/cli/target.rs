@@ -100,7 +100,9 @@ impl Target {
                 (format!("http://{address}"), Some(data_dir))
             }
         };
-        let token = common.admin_token_file.as_deref().map(Token::read).transpose();
+        let token = common.admin_token_file.as_deref();
+        // A variable that is set to nothing is not set.
+        let token = token.filter(|path| !path.as_os_str().is_empty()).map(Token::read).transpose();
         let token = token.map_err(|error| format!("--admin-token-file: {error}"))?;
         let connection = runtime.block_on(Connection::connect(&url, token.as_ref()));
         let connection = connection.map_err(|error| {
