@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use super::table;
@@ -133,7 +134,13 @@ pub(super) fn role_anew(character: char) -> Role {
         return Role::Invisible;
     }
     let mark = is_combining_mark(character);
-    if within(GRAMS, character) && (mark || character.is_alphabetic() || character == '〇') {
+    let gram = |character: char| within(GRAMS, character) && character.is_alphabetic();
+    if gram(character) || (within(GRAMS, character) && (mark || character == '〇')) {
+        return Role::Gram;
+    }
+    // Numbers that are folded to ideographs, such as `㆒`, `㊀` and `㈠`.
+    let mut parts = std::iter::once(character).nfkd().filter(|part| part.is_alphanumeric());
+    if character.is_numeric() && parts.next().is_some_and(gram) && parts.all(gram) {
         return Role::Gram;
     }
     match (mark, character.is_alphanumeric()) {

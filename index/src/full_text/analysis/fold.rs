@@ -76,6 +76,7 @@ fn spelled_plainly(lower: char) -> Option<&'static str> {
         'æ' => "ae",
         'œ' => "oe",
         'þ' => "th",
+        'ß' => "ss", // of a capital one: the small one has become two letters
         'ı' => "i",
         '\u{649}' | '\u{6cc}' => "\u{64a}", // alef maksura, Farsi yeh: yeh
         '\u{6a9}' => "\u{643}",             // keheh: kaf
@@ -104,7 +105,8 @@ pub(super) fn fold_char_anew(character: char, folded: &mut String) {
     let from = folded.len();
     fold_char_dropping(character, dropped, folded);
     let Some(fresh) = folded.get(from..) else { return };
-    let plain = |part: char| part.is_alphanumeric() || is_combining_mark(part);
+    // The apostrophe is of `ŉ`; by itself it is no part of a word.
+    let plain = |part: char| (part.is_alphanumeric() && part != 'ʼ') || is_combining_mark(part);
     if fresh.chars().all(|part| plain(part) && spelled_plainly(part).is_none()) {
         return;
     }

@@ -93,6 +93,41 @@ fn long_words_are_cut_alike() {
 }
 
 #[test]
+fn numbers_that_are_folded_to_ideographs_are_parted_as_these() {
+    for text in ["㆒Σ", "㊀Σ", "一Σ"] {
+        check(text, "0:一 1:σ");
+    }
+}
+
+#[test]
+fn what_any_character_is_folded_to_is_parted_as_it_was() {
+    let mut wrong = Vec::new();
+    for character in ('\u{80}'..=char::MAX).filter(|character| character.is_alphanumeric()) {
+        for text in [format!("{character}Σ"), format!("Σ{character}")] {
+            let mut words = Vec::new();
+            analyse(&text, None, &mut |token| {
+                if token.kind == TokenKind::Word {
+                    words.push(token.text.to_owned());
+                }
+            });
+            for word in words {
+                let again = tokens(&word, None);
+                if !again
+                    .split(' ')
+                    .any(|token| token.split_once(':').is_some_and(|(_, text)| text == word))
+                {
+                    wrong.push(format!(
+                        "{character} {:x}: {word:?} becomes {again:?}",
+                        u32::from(character)
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} {:#?}", wrong.len(), wrong.get(..wrong.len().min(40)));
+}
+
+#[test]
 fn whole_titles_are_compared_folded() {
     for (text, wanted) in [
         ("The  Rust—Book!", "the rust book"),
