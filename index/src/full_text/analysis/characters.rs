@@ -138,10 +138,17 @@ pub(super) fn role_anew(character: char) -> Role {
     if gram(character) || (within(GRAMS, character) && (mark || character == '〇')) {
         return Role::Gram;
     }
-    // Numbers that are folded to ideographs, such as `㆒`, `㊀` and `㈠`.
-    let mut parts = std::iter::once(character).nfkd().filter(|part| part.is_alphanumeric());
-    if character.is_numeric() && parts.next().is_some_and(gram) && parts.all(gram) {
-        return Role::Gram;
+    let letter =
+        |part: &char| part.is_alphanumeric() && !is_combining_mark(*part) && !invisible(*part);
+    let mut parts = std::iter::once(character).nfkd().filter(letter);
+    match parts.next() {
+        // Numbers that are folded to ideographs, such as `㆒`, `㊀` and `㈠`.
+        Some(first) if character.is_numeric() && gram(first) && parts.all(gram) => {
+            return Role::Gram;
+        }
+        // Marks that have a form of their own, such as `ﹰ`.
+        None if !mark && character.is_alphanumeric() => return Role::Mark,
+        _ => {}
     }
     match (mark, character.is_alphanumeric()) {
         (true, _) => Role::Mark,
