@@ -47,10 +47,4 @@ impl Completions {
             self.wake();
         }
     }
-
-    /// Somebody asks while changes are left, and will ask again: from now on until the next [`Completions::begin_bulk`]
-    /// nobody has to wait for them.
-    pub(super) fn note_question(&self) {
-        self.end_bulk();
-    }
 }

@@ -268,7 +268,8 @@ impl Completions {
         let spaces = self.spaces.load();
         let index = spaces.get(&space)?;
         if index.has_left.load(Ordering::Acquire) {
-            self.note_question();
+            // Who asks will ask again, and should not have to wait each time.
+            self.end_bulk();
             let mut stack = index.lock();
             if index.settle(&mut stack).is_err() {
                 drop(stack);
