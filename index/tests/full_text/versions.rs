@@ -8,7 +8,7 @@ use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::full_text::extract::{
     Extract, ExtractError, Extracted, ExtractedText, Source, SourceContent,
 };
-use pressmark_index::full_text::{FullTextOptions, SearchRequest};
+use pressmark_index::full_text::{FullTextOptions, SearchNote, SearchRequest};
 use pressmark_index::space::SpaceSettings;
 
 use crate::library::*;
@@ -78,12 +78,23 @@ fn no_text_of_an_older_version_stands_beside_a_new_title() {
         let hits = engine.search(&request).unwrap().hits.into_iter();
         hits.map(|hit| (hit.title, hit.snippet.text)).collect::<Vec<_>>()
     };
+    let notes = |after_sequence| {
+        let access = Access::anonymous();
+        let request = SearchRequest { after_sequence, ..request(&engine, "needle", &access) };
+        engine.search(&request).unwrap().notes
+    };
     let hit = |title: &str, text: &str| vec![(title.to_owned(), text.to_owned())];
     let newest = || Some(engine.log_range().newest);
     put_all(&engine, [document("a", "First", "needle secret")]);
     assert_eq!(shown(newest()), hit("First", "taken from needle secret"));
+    let indexed = newest();
     put_all(&engine, [document("a", "Second", "needle wait")]);
     assert_eq!(shown(None), hit("Second", ""));
+    assert_eq!(notes(None), []);
+    put_all(&engine, (0..2_000).map(|n| document(&format!("b{n}"), "", "other")));
+    assert_eq!(notes(None), [SearchNote::Backlog]);
+    // Who waits for a change is told of that one alone.
+    assert_eq!(notes(indexed), []);
     slow.open();
     assert_eq!(shown(newest()), hit("Second", "taken from needle wait"));
     // The same where the version is the same, and the space another one; the removal may be in the index already.
