@@ -397,6 +397,16 @@ fn resources_are_found_from_the_shell() {
     );
 }
 
+/// Compose files and units set variables to nothing where nothing is meant.
+#[test]
+fn an_empty_variable_is_not_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pressmark"));
+    command.current_dir(folder.path()).env("PRESSMARK_ADMIN_TOKEN_FILE", "");
+    let output = command.args(["space", "add", "s", "s://{x}", "--data", "d"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
 /// A store without full text is checked as it is: to look at it is not to change it.
 #[test]
 fn no_index_is_made_to_be_checked() {
