@@ -19,7 +19,9 @@ use pressmark_benches::{hostile_queries, search};
 use pressmark_index::access::Access;
 use pressmark_index::engine::Engine;
 use pressmark_index::full_text::SearchRequest;
-use pressmark_index::full_text::yardstick::{Yardstick, YardstickDocument, YardstickForm};
+use pressmark_index::full_text::yardstick::{
+    Yardstick, YardstickDocument, YardstickForm, YardstickReader,
+};
 use tantivy::collector::{Count, TopDocs};
 use tantivy::query::{
     BooleanQuery, ConstScoreQuery, DisjunctionMaxQuery, FuzzyTermQuery, PhraseQuery, Query,
@@ -257,14 +259,13 @@ fn report<'a>(
 ) -> Result<(), Box<dyn Error>> {
     let (mut ours, mut theirs, mut hits, mut equal, mut asked) = (Vec::new(), Vec::new(), 0, 0, 0);
     for typed in typed {
-        let query = raw.query(typed, class.condition)?;
         let total = engine_total(engine, typed, class.condition)?;
         if total < HITS_MIN || asked == QUESTIONS {
             continue;
         }
         asked += 1;
         hits += total;
-        equal += usize::from(u64::try_from(raw.search(query.as_ref())?)? == total);
+        equal += usize::from(u64::try_from(raw.search(typed, class.condition)?)? == total);
         for round in 0..ROUNDS {
             for ours_turn in [round % 2 == 0, round % 2 != 0] {
                 let began = Instant::now();
@@ -272,7 +273,7 @@ fn report<'a>(
                     engine_total(engine, typed, class.condition)?;
                     ours.push(began.elapsed());
                 } else {
-                    raw.search(query.as_ref())?;
+                    raw.search(typed, class.condition)?;
                     theirs.push(began.elapsed());
                 }
             }
@@ -319,6 +320,7 @@ fn engine_total(engine: &Engine, typed: &str, condition: Condition) -> Result<u6
 /// Tantivy's own searcher.
 struct Raw {
     yardstick: Yardstick,
+    reader: YardstickReader,
     searcher: Searcher,
 }
 
@@ -326,12 +328,13 @@ impl Raw {
     fn open(folder: &Path) -> Result<Raw, Box<dyn Error>> {
         let yardstick = Yardstick::open(folder)?;
         let searcher = yardstick.index.reader()?.searcher();
-        Ok(Raw { yardstick, searcher })
+        let reader = yardstick.reader(&searcher)?;
+        Ok(Raw { yardstick, reader, searcher })
     }
 
     /// All clauses wanted, each in one of the places in one of its forms.
-    fn query(&self, typed: &str, condition: Condition) -> Result<Box<dyn Query>, Box<dyn Error>> {
-        let clauses = self.yardstick.clauses(&self.searcher, typed)?.into_iter().map(|forms| {
+    fn query(&self, typed: &str, condition: Condition) -> Box<dyn Query> {
+        let clauses = self.reader.clauses(typed).into_iter().map(|forms| {
             let places = self.yardstick.places.iter();
             let ways = places.flat_map(|place| forms.iter().map(|form| form_query(*place, form)));
             Box::new(DisjunctionMaxQuery::new(ways.collect())) as Box<dyn Query>
@@ -347,14 +350,16 @@ impl Raw {
             let query = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
             Box::new(ConstScoreQuery::new(query, 0.0)) as Box<dyn Query>
         });
-        Ok(Box::new(BooleanQuery::intersection(clauses.chain(filter).collect())))
+        Box::new(BooleanQuery::intersection(clauses.chain(filter).collect()))
     }
 
-    /// Ten hits with their texts' snippets, and the number of all.
-    fn search(&self, query: &dyn Query) -> Result<usize, Box<dyn Error>> {
+    /// Ten hits with their texts' snippets, and the number of all, from what is typed, as the engine is asked.
+    fn search(&self, typed: &str, condition: Condition) -> Result<usize, Box<dyn Error>> {
+        let query = self.query(typed, condition);
         let best = TopDocs::with_limit(search::HITS).order_by_score();
-        let (best, count) = self.searcher.search(query, &(best, Count))?;
-        let mut snippets = SnippetGenerator::create(&self.searcher, query, self.yardstick.text)?;
+        let (best, count) = self.searcher.search(query.as_ref(), &(best, Count))?;
+        let mut snippets =
+            SnippetGenerator::create(&self.searcher, query.as_ref(), self.yardstick.text)?;
         snippets.set_max_num_chars(search::SNIPPET_BYTES);
         for (_, address) in best {
             let document: TantivyDocument = self.searcher.doc(address)?;

@@ -15,6 +15,8 @@ use crate::error::Result;
 
 /// A word is gone through in windows while no filter lets less than one of so many of its documents through.
 const WINDOW_SHARE: u64 = 4;
+/// From so many documents in a window on, many are looked at together.
+const DENSE_MIN: u32 = 128;
 
 /// How many of the words a document must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,16 +223,30 @@ impl Segment<'_> {
         clock: &mut Clock,
     ) -> Result<()> {
         let mut window = std::mem::take(&mut found.window);
+        let class = Class { words: 1, typed_words: 1, ..Class::default() };
+        let takes_all = rows.is_empty() && self.takes_all();
         let mut target = 0;
         while !clock.is_up() && window.fill(&mut word, target, clock) {
+            let begin = target;
             target = window.end();
+            if takes_all
+                && window.count() >= DENSE_MIN
+                && self.exact_title.seek(begin, clock) >= target
+            {
+                found.total += u64::from(window.count());
+                window.drain_best(
+                    &mut *found,
+                    |found| found.top.least_score(class),
+                    |found, doc, score| self.offer(doc, class, found, clock, || score),
+                );
+                continue;
+            }
             while let Some((doc, of_word)) = window.next() {
                 let is_hit = rows.iter_mut().all(|row| row.seek(doc, clock) == doc)
                     && self.is_wanted(doc, clock)?
                     && rows.iter_mut().all(|row| row.confirm(doc));
                 if is_hit {
                     found.total += 1;
-                    let class = Class { words: 1, typed_words: 1, ..Class::default() };
                     self.offer(doc, class, found, clock, || {
                         of_word + rows.iter_mut().map(|row| row.score(doc)).sum::<f32>()
                     });
@@ -320,6 +336,13 @@ impl Segment<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Whether every document passes, and counts as its words say.
+    fn takes_all(&self) -> bool {
+        self.excluded.is_empty()
+            && self.filters.let_all_through()
+            && self.sort == SearchSort::Relevance
     }
 
     /// Whether a document passes all that is neither a word nor a list.

@@ -138,7 +138,7 @@ impl<'a> Filters<'a> {
             for value in values {
                 any.push(opener.raw(value, &mut filters.is_cut, clock)?);
             }
-            filters.gates.push(Gate::Any(any));
+            filters.gates.push(Gate::any(any));
         }
         for value in &self.excluded {
             let gate = opener.raw(value, &mut filters.is_cut, clock)?;
@@ -160,12 +160,13 @@ impl<'a> Filters<'a> {
         let all = u64::from(opener.segment.max_doc());
         if rules.len() <= SPACES_LISTED_MAX {
             let gates = rules.iter().map(|rule| opener.rule(rule)).collect::<Result<_>>()?;
-            let gate = Gate::Any(gates);
+            let gate = Gate::any(gates);
             let is_plain = rules.iter().all(|rule| rule.conditions.is_empty());
             if is_plain && gate.cost() == all {
                 return Ok(());
             }
-            if gate.cost() <= all / LIST_SHARE {
+            // Where conditions are to be met, each candidate is looked for in their lists anyway.
+            if !is_plain || gate.cost() <= all / LIST_SHARE {
                 filters.gates.push(gate);
                 return Ok(());
             }
@@ -201,7 +202,7 @@ impl<'a> Filters<'a> {
                     gates.push(opener.list(&term)?);
                 }
             }
-            let (gate, all) = (Gate::Any(gates), u64::from(opener.segment.max_doc()));
+            let (gate, all) = (Gate::any(gates), u64::from(opener.segment.max_doc()));
             if gate.cost() == all {
                 return Ok(());
             }
@@ -300,9 +301,9 @@ impl Opener<'_> {
         }
         let conditions = rule.conditions.iter().map(|terms| {
             let any = terms.iter().map(|term| self.text(self.fields.binding, term));
-            Ok(Gate::Any(any.collect::<Result<_>>()?))
+            Ok(Gate::any(any.collect::<Result<_>>()?))
         });
-        Ok(Gate::All(conditions.collect::<Result<_>>()?))
+        Ok(Gate::all(conditions.collect::<Result<_>>()?))
     }
 
     fn text(&self, field: Field, text: &str) -> Result<Gate> {
@@ -357,6 +358,15 @@ struct AclFilter<'a> {
 }
 
 impl SegmentFilters<'_> {
+    /// Whether every document passes what is not a list.
+    pub(super) fn let_all_through(&self) -> bool {
+        self.excluded.is_empty()
+            && self.alive.is_none()
+            && self.modified.is_none()
+            && self.spaces.is_none()
+            && self.acl.is_none()
+    }
+
     /// Whether a document passes what is not a list.
     #[inline]
     pub(super) fn passes(&mut self, doc: DocId, clock: &mut Clock) -> Result<bool> {

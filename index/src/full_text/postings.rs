@@ -349,6 +349,24 @@ impl Gate {
         Gate::Any(Vec::new())
     }
 
+    /// What one of them lets through. Each candidate is looked for in every gate, so there are no more than needed.
+    pub(super) fn any(mut gates: Vec<Gate>) -> Gate {
+        gates.retain(|gate| !gate.is_nothing());
+        one_or(gates, Gate::Any)
+    }
+
+    /// What all of them let through; there must be one.
+    pub(super) fn all(gates: Vec<Gate>) -> Gate {
+        if gates.iter().any(Gate::is_nothing) {
+            return Gate::nothing();
+        }
+        one_or(gates, Gate::All)
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        matches!(self, Gate::Any(gates) if gates.is_empty())
+    }
+
     /// About how many documents there are.
     pub(super) fn cost(&self) -> u64 {
         match self {
@@ -386,9 +404,37 @@ impl Gate {
     }
 }
 
+/// The only gate, or all of them together.
+fn one_or(mut gates: Vec<Gate>, together: impl FnOnce(Vec<Gate>) -> Gate) -> Gate {
+    match gates.pop() {
+        Some(gate) if gates.is_empty() => gate,
+        last => {
+            gates.extend(last);
+            together(gates)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gates_are_no_more_than_needed() {
+        let bits = |docs: &[DocId]| {
+            let mut bits = Bits::new(100);
+            docs.iter().for_each(|doc| bits.insert(*doc));
+            Gate::Bits(bits)
+        };
+        let mut clock = Clock::until(Instant::now() + std::time::Duration::from_secs(3_600));
+        let one = Gate::all(vec![Gate::any(vec![Gate::nothing(), bits(&[3, 9])])]);
+        assert!(matches!(one, Gate::Bits(_)));
+        assert!(Gate::all(vec![bits(&[3]), Gate::nothing()]).is_nothing());
+        assert!(Gate::any(Vec::new()).is_nothing() && !bits(&[]).is_nothing());
+        let mut two = Gate::all(vec![bits(&[3, 9, 40]), Gate::any(vec![bits(&[9]), bits(&[40])])]);
+        let found = [0, 4, 10, 41].map(|target| two.seek(target, &mut clock));
+        assert_eq!(found, [9, 9, 40, TERMINATED]);
+    }
 
     #[test]
     fn bits_are_found_again() {

@@ -144,6 +144,20 @@ impl Top {
                 || self.hits.peek().is_some_and(|Reverse(worst)| offered >= begin(&worst.rank)))
     }
 
+    /// The least score with which a hit of this class may be one of them.
+    #[inline]
+    pub(super) fn least_score(&self, class: Class) -> f32 {
+        let Some(Reverse(worst)) = self.hits.peek().filter(|_| self.hits.len() >= self.count_max)
+        else {
+            return 0.0;
+        };
+        match class.cmp(&worst.rank.class) {
+            Ordering::Greater => 0.0,
+            Ordering::Equal => worst.rank.score(),
+            Ordering::Less => f32::INFINITY,
+        }
+    }
+
     pub(super) fn offer(&mut self, hit: Ranked) {
         if self.after.is_some_and(|after| hit.rank >= after) {
             return;
@@ -191,6 +205,8 @@ mod tests {
             loop {
                 let mut top = Top::new(size, paged.last().map(|hit: &Ranked| hit.rank));
                 for hit in &hits {
+                    let may_be = hit.rank.score() >= top.least_score(hit.rank.class);
+                    prop_assert!(may_be || !top.may_take(hit.rank.class, hit.rank.score()));
                     if top.may_take(hit.rank.class, hit.rank.score()) {
                         top.offer(*hit);
                     }

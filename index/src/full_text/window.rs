@@ -8,6 +8,8 @@ use super::schema::Place;
 /// Documents of a window: its scores stay in the processor's nearest cache.
 const DOCS: u32 = 1_024;
 const WORDS: usize = 16;
+/// Documents of a word of bits.
+const TOGETHER: usize = 64;
 
 /// A range of documents with the scores of those that were found. It takes memory once something is.
 #[derive(Default)]
@@ -18,6 +20,24 @@ pub(super) struct Window {
     /// Where in `found` the next one is looked for.
     at: usize,
     scores: [Vec<f32>; Place::ALL.len()],
+}
+
+/// The scores of one place, while they are filled in.
+struct OnePlace<'w> {
+    base: DocId,
+    found: &'w mut [u64; WORDS],
+    scores: &'w mut [f32],
+}
+
+impl OnePlace<'_> {
+    #[inline]
+    fn add(&mut self, doc: DocId, score: f32) {
+        let at = usize::try_from(doc.wrapping_sub(self.base)).unwrap_or(usize::MAX);
+        if let (Some(word), Some(best)) = (self.found.get_mut(at / 64), self.scores.get_mut(at)) {
+            *word |= 1 << (at % 64);
+            *best = best.max(score);
+        }
+    }
 }
 
 impl Window {
@@ -45,27 +65,73 @@ impl Window {
         }
         let end = base.saturating_add(DOCS);
         for list in &mut unit.lists {
+            let mut place = self.place(list.place);
             let mut doc = list.postings.doc();
             while doc < end && clock.step() {
-                self.add(doc, list.place, list.score(doc));
+                place.add(doc, list.score(doc));
                 doc = list.postings.advance();
             }
         }
         for set in &unit.sets {
+            let mut place = self.place(set.place);
             for doc in set.docs.range(base, end) {
-                self.add(doc, set.place, set.score);
+                place.add(doc, set.score);
             }
         }
         true
     }
 
-    #[inline]
-    fn add(&mut self, doc: DocId, place: Place, score: f32) {
-        let at = usize::try_from(doc.wrapping_sub(self.base)).unwrap_or(usize::MAX);
-        let best = self.scores.get_mut(place as usize).and_then(|scores| scores.get_mut(at));
-        if let (Some(word), Some(best)) = (self.found.get_mut(at / 64), best) {
-            *word |= 1 << (at % 64);
-            *best = best.max(score);
+    fn place(&mut self, place: Place) -> OnePlace<'_> {
+        let scores = self.scores.get_mut(place as usize).map_or(&mut [][..], Vec::as_mut_slice);
+        OnePlace { base: self.base, found: &mut self.found, scores }
+    }
+
+    /// How many documents it has that were not handed out.
+    pub(super) fn count(&self) -> u32 {
+        self.found.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Hands out, with their scores, the documents that have at least `least`, and perhaps others; all are gone then.
+    /// `least` is asked again after each, and may rise.
+    ///
+    /// Most documents of a frequent word are not among the best, which is seen of many at a time.
+    pub(super) fn drain_best<S>(
+        &mut self,
+        state: &mut S,
+        least: impl Fn(&S) -> f32,
+        mut take: impl FnMut(&mut S, DocId, f32),
+    ) {
+        let [one, two, three] = &mut self.scores;
+        let places = one.chunks_exact_mut(TOGETHER).zip(two.chunks_exact_mut(TOGETHER));
+        let places = places.zip(three.chunks_exact_mut(TOGETHER));
+        let bases = (self.base..).step_by(TOGETHER);
+        for ((found, base), ((one, two), three)) in self.found.iter_mut().zip(bases).zip(places) {
+            let mut left = std::mem::take(found);
+            if left == 0 {
+                continue;
+            }
+            let mut scores = [0.0; TOGETHER];
+            let of_places = one.iter().zip(&*two).zip(&*three);
+            for (score, ((one, two), three)) in scores.iter_mut().zip(of_places) {
+                *score = blend([*one, *two, *three].into_iter());
+            }
+            one.fill(0.0);
+            two.fill(0.0);
+            three.fill(0.0);
+            let best = scores
+                .iter()
+                .fold(0.0, |best: f32, score| if *score > best { *score } else { best });
+            if best < least(state) {
+                continue;
+            }
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                let score = usize::try_from(bit).ok().and_then(|bit| scores.get(bit));
+                if let Some(score) = score.filter(|score| **score >= least(state)) {
+                    take(state, base + bit, *score);
+                }
+            }
         }
     }
 
@@ -89,5 +155,60 @@ impl Window {
             scores.get_mut(place).map_or(0.0, |score| std::mem::replace(score, 0.0))
         }));
         Some((self.base + u32::try_from(place).unwrap_or(0), score))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::super::postings::{Bits, Set};
+    use super::*;
+
+    /// Of each place every document whose number can be divided by something.
+    fn unit() -> Unit {
+        let sets = [(Place::Title, 7, 3.0), (Place::UriWords, 5, 0.25), (Place::Text, 2, 1.5)];
+        let sets = sets.into_iter().map(|(place, step, score)| {
+            let mut docs = Bits::new(5_000);
+            (0..5_000).step_by(step).for_each(|doc| docs.insert(doc));
+            Set { count: docs.count(), docs, score, place }
+        });
+        Unit::new(Vec::new(), Vec::new(), sets.collect())
+    }
+
+    /// All documents of a unit, as each window hands them out.
+    fn all_of(drain: impl Fn(&mut Window, &mut Vec<(DocId, f32)>)) -> Vec<(DocId, f32)> {
+        let (mut unit, mut window, mut all) = (unit(), Window::default(), Vec::new());
+        let mut clock = Clock::until(Instant::now() + Duration::from_secs(3_600));
+        let mut target = 0;
+        while window.fill(&mut unit, target, &mut clock) {
+            target = window.end();
+            let (count, before) = (window.count(), all.len());
+            drain(&mut window, &mut all);
+            assert!(all.len() - before <= usize::try_from(count).unwrap());
+            assert_eq!(window.count(), 0);
+        }
+        all
+    }
+
+    #[test]
+    fn documents_are_the_same_one_by_one_and_together() {
+        let one_by_one = all_of(|window, all| {
+            while let Some(next) = window.next() {
+                all.push(next);
+            }
+        });
+        assert_eq!(
+            one_by_one.len(),
+            (0..5_000).filter(|n| n % 7 == 0 || n % 5 == 0 || n % 2 == 0).count()
+        );
+        for least in [0.0, 1.5, 3.0, 4.0, f32::INFINITY] {
+            let together = all_of(|window, all| {
+                window.drain_best(all, |_| least, |all, doc, score| all.push((doc, score)));
+            });
+            let mut wanted = one_by_one.clone();
+            wanted.retain(|(_, score)| *score >= least);
+            assert_eq!(together, wanted, "{least}");
+        }
     }
 }

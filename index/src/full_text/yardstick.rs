@@ -7,7 +7,7 @@ use tantivy::schema::Field;
 use tantivy::{Index, Searcher, TantivyDocument, Term};
 
 use super::analysis::tokenizer::TextTokenizer;
-use super::analysis::{Analyser, detect_language};
+use super::analysis::{Analyser, Language, detect_language};
 use super::document::{exact_key, tagged};
 use super::query::{Form, KnownFields, Matcher, Sequence, parse};
 use super::schema::{Fields, Place, TOKENIZER, uri_hash, value_term};
@@ -105,15 +105,12 @@ impl Yardstick {
         made
     }
 
-    /// What is asked for: of each clause one of the forms must be there, in one of the places.
+    /// What questions are read with: the languages of the texts.
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn clauses(&self, searcher: &Searcher, typed: &str) -> Result<Vec<Vec<YardstickForm>>> {
-        let languages = languages(searcher, &self.fields)?;
-        let known = KnownFields { variables: &[], languages: &languages };
-        let clauses = parse(typed, &known).clauses;
-        Ok(clauses.into_iter().map(|clause| forms(clause.matcher)).collect())
+    pub fn reader(&self, searcher: &Searcher) -> Result<YardstickReader> {
+        Ok(YardstickReader { languages: languages(searcher, &self.fields)? })
     }
 
     /// What resources with a value of a variable have.
@@ -134,6 +131,21 @@ impl Yardstick {
     /// What resources of the space have.
     pub fn space(&self) -> Term {
         Term::from_field_u64(self.fields.space, u64::from(SPACE.0))
+    }
+}
+
+/// Reads what is typed, as the engine does.
+#[derive(Debug)]
+pub struct YardstickReader {
+    languages: Vec<Language>,
+}
+
+impl YardstickReader {
+    /// What is asked for: of each clause one of the forms must be there, in one of the places.
+    pub fn clauses(&self, typed: &str) -> Vec<Vec<YardstickForm>> {
+        let known = KnownFields { variables: &[], languages: &self.languages };
+        let clauses = parse(typed, &known).clauses;
+        clauses.into_iter().map(|clause| forms(clause.matcher)).collect()
     }
 }
 
