@@ -199,6 +199,7 @@ fn open(dir: &Path, durability: Durability) -> Result<Engine, pressmark_index::e
         block_cache_bytes: BLOCK_CACHE_BYTES,
         hot_cache_bytes: 32 << 20,
         completion_memory_entries: 128 * 1_024,
+        completion_cache_bytes: 1 << 20,
         full_text: None,
         durability,
         change_log_retention: Duration::from_secs(3600),

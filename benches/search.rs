@@ -70,6 +70,7 @@ pub fn open(folder: &Path, full_text: bool) -> Result<Engine, pressmark_index::e
         block_cache_bytes: 512 << 20,
         hot_cache_bytes: 0,
         completion_memory_entries: 1 << 20,
+        completion_cache_bytes: 1 << 20,
         full_text: full_text.then(|| FullTextOptions {
             memory_bytes: 256 << 20,
             hit_cache_bytes: 32 << 20,

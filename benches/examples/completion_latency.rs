@@ -40,6 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         block_cache_bytes: 256 << 20,
         hot_cache_bytes: 0,
         completion_memory_entries: 128 * 1_024,
+        completion_cache_bytes: 0,
         full_text: None,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(7 * 24 * 3600),

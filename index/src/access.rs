@@ -85,6 +85,14 @@ impl Access {
         }
     }
 
+    /// The caller's groups; `None`: ACLs do not bind this caller.
+    pub(crate) fn groups(&self) -> Option<&BTreeSet<String>> {
+        match &self.groups {
+            Groups::Every => None,
+            Groups::These(groups) => Some(groups),
+        }
+    }
+
     /// Whether ACLs do not bind this caller.
     pub fn passes_every_acl(&self) -> bool {
         self.groups == Groups::Every

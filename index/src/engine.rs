@@ -51,6 +51,8 @@ pub struct EngineOptions {
     /// How many entries of the completion indexes are kept in memory, for each space, before they go to files; about
     /// 32 bytes each. What is in memory is found in the change log after a crash.
     pub completion_memory_entries: usize,
+    /// Memory for answers of completion that are asked often, in bytes; 0: none.
+    pub completion_cache_bytes: usize,
     /// How full text is kept; `None`: nothing can be searched, as in tools that only load or look.
     pub full_text: Option<FullTextOptions>,
     /// When a commit is acknowledged.
@@ -70,6 +72,7 @@ impl EngineOptions {
             block_cache_bytes: 64 << 20,
             hot_cache_bytes: 64 << 20,
             completion_memory_entries: 512 * 1_024,
+            completion_cache_bytes: 8 << 20,
             full_text: None,
             durability: Durability::Sync,
             change_log_retention: Duration::from_secs(7 * 24 * 3600),
@@ -150,7 +153,11 @@ impl Engine {
         };
         let secret = format::check_or_stamp(&store, data_dir)?;
         let hot = HotValues::new(options.hot_cache_bytes);
-        let completions = Completions::new(data_dir, options.completion_memory_entries);
+        let completions = Completions::new(
+            data_dir,
+            options.completion_memory_entries,
+            options.completion_cache_bytes,
+        );
         let full_text = options.full_text.clone();
         let full_text = full_text.map(|options| Arc::new(FullText::new(data_dir, options)));
         let (shared, mut state) =
@@ -277,16 +284,19 @@ impl Engine {
     /// # Errors
     /// `NotFound` for a space that is not there or that the caller may not use, and for a variable that its template
     /// does not have; `LimitExceeded` for typed text that is too long; `Corrupt`, `Io`.
-    pub fn complete(&self, request: &CompletionRequest<'_>) -> Result<Completion> {
+    pub fn complete(&self, request: &CompletionRequest<'_>) -> Result<Arc<Completion>> {
         self.shared.complete(request)
     }
 
-    /// The same, if that takes few steps in files that are mapped into memory: some microseconds. `None`: it may take
-    /// milliseconds, so [`Engine::complete`] it where nothing waits behind it.
+    /// The same, if it was answered lately, or takes few steps in files that are mapped into memory: some microseconds.
+    /// `None`: it may take milliseconds, so [`Engine::complete`] it where nothing waits behind it.
     ///
     /// # Errors
     /// As [`Engine::complete`].
-    pub fn complete_at_once(&self, request: &CompletionRequest<'_>) -> Result<Option<Completion>> {
+    pub fn complete_at_once(
+        &self,
+        request: &CompletionRequest<'_>,
+    ) -> Result<Option<Arc<Completion>>> {
         self.shared.complete_at_once(request)
     }
 

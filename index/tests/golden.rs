@@ -106,7 +106,7 @@ fn version_2_completes_as_it_did() {
     };
     let found = engine.complete(&request).unwrap();
     let wanted = ["full.md", "b%20c.md", "large.md", "once.md", "x%2Fy.md"];
-    assert_eq!((found.values, found.total), (wanted.map(str::to_owned).to_vec(), Some(5)));
+    assert_eq!((&found.values, found.total), (&wanted.iter().collect(), Some(5)));
 }
 
 fn check_reads_as_written(version: &str) {

@@ -43,6 +43,7 @@ fn check_sound(folder: &Path) -> u64 {
         block_cache_bytes: 16 << 20,
         hot_cache_bytes: 1 << 20,
         completion_memory_entries: 128 * 1_024,
+        completion_cache_bytes: 1 << 20,
         full_text: None,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),

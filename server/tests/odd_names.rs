@@ -135,6 +135,7 @@ fn index(folder: &Path, data: &Path) -> Engine {
         block_cache_bytes: 32 << 20,
         hot_cache_bytes: 1 << 20,
         completion_memory_entries: 128 * 1_024,
+        completion_cache_bytes: 1 << 20,
         full_text: None,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),

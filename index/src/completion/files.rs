@@ -174,7 +174,7 @@ pub(super) fn load(index: &SpaceIndex, folder: &Path) -> Result<(Stack, u64)> {
         segments.push(std::sync::Arc::new(segment));
         stack.infos.push(LayerInfo { begins_after: *begins_after, file: Some(*file) });
     }
-    stack.layers = Layers { segments };
+    stack.layers = Layers::of(segments);
     delete_others(folder, &manifest);
     Ok((stack, manifest.covered))
 }

@@ -2,6 +2,7 @@
 
 use super::fold::{fold, fold_char};
 use super::request::{Completion, TYPED_BYTES_MAX, VALUES_MAX};
+use super::values::CompletionValues;
 
 /// The values that begin with what is typed: those that begin exactly so, then those that do but for case, accents and
 /// width; each in the order of the list.
@@ -14,10 +15,10 @@ pub fn complete_from_list(values: &[String], typed: &str) -> Completion {
     let exact = values.iter().filter(|value| value.starts_with(typed));
     let alike =
         values.iter().filter(|value| !value.starts_with(typed) && begins_alike(value, &folded));
-    let mut found: Vec<String> = exact.chain(alike).cloned().collect();
-    let total = found.len();
-    found.truncate(VALUES_MAX);
-    Completion { has_more: total > found.len(), total: u64::try_from(total).ok(), values: found }
+    let mut found = exact.chain(alike);
+    let values: CompletionValues = found.by_ref().take(VALUES_MAX).collect();
+    let total = values.len() + found.count();
+    Completion { has_more: total > values.len(), total: u64::try_from(total).ok(), values }
 }
 
 /// Whether a value's folded form begins with this; folds no more of the value than it has to.
@@ -46,7 +47,7 @@ mod tests {
     fn check(typed: &str, wanted: &[&str]) {
         let values = ["Émile", "emil", "Emma", "e", "zoë"].map(str::to_owned);
         let found = complete_from_list(&values, typed);
-        assert_eq!(found.values, wanted, "{typed}");
+        assert_eq!(found.values, wanted.iter().collect(), "{typed}");
         assert_eq!((found.total, found.has_more), (u64::try_from(wanted.len()).ok(), false));
     }
 

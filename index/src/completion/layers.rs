@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
@@ -18,7 +19,12 @@ pub(crate) type Ranks = SmallVec<[u32; 8]>;
 #[derive(Clone, Default)]
 pub(crate) struct Layers {
     pub(crate) segments: Vec<Arc<Segment>>,
+    /// Which state of which space was shown to readers: no two have the same number. 0: it was not shown yet.
+    pub(crate) state: u64,
 }
+
+/// The number of the next state that is shown.
+static NEXT_STATE: AtomicU64 = AtomicU64::new(1);
 
 /// What a value or pair has come to.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +49,17 @@ impl Layers {
     pub(crate) fn with(&self, segment: Arc<Segment>) -> Layers {
         let mut segments = self.segments.clone();
         segments.push(segment);
-        Layers { segments }
+        Layers::of(segments)
+    }
+
+    pub(crate) fn of(segments: Vec<Arc<Segment>>) -> Layers {
+        Layers { segments, state: 0 }
+    }
+
+    /// The same layers to be shown to readers.
+    pub(crate) fn shown(&self) -> Layers {
+        let state = NEXT_STATE.fetch_add(1, Ordering::Relaxed);
+        Layers { segments: self.segments.clone(), state }
     }
 
     /// The rank of a value in each layer.
@@ -137,6 +153,11 @@ impl<'a> Groups<'a> {
         };
         let layers = layers.segments.iter().zip(context_ranks).map(of_layer);
         Ok(Groups { layers: layers.collect::<Result<_>>()? })
+    }
+
+    /// Entries of all layers.
+    pub(crate) fn entry_count(&self) -> usize {
+        self.layers.iter().map(|(_, _, entries)| entries.len()).sum()
     }
 
     /// What a pair has come to, by the ranks of its target in the layers: the newest layer that knows it, with its

@@ -5,6 +5,7 @@
 //! A commit puts a small segment on top (`new_layer`); a thread unites them (`upkeep`) and brings an index up to the
 //! store (`catch_up`). A question (`query/`) is put to all layers at once. Why so: `docs/adr/0002-completion.md`.
 
+mod answers;
 mod bulk;
 mod catch_up;
 mod check;
@@ -21,9 +22,11 @@ mod segment;
 mod spaces;
 mod tally;
 mod upkeep;
+mod values;
 
 pub use fixed::complete_from_list;
 pub use request::{Completion, CompletionRequest, CompletionStats, TYPED_BYTES_MAX, VALUES_MAX};
+pub use values::CompletionValues;
 
 pub(crate) use catch_up::{add_change, open};
 pub(crate) use check::check;

@@ -1,5 +1,6 @@
 //! What is asked of completion, and what it answers.
 
+use super::values::CompletionValues;
 use crate::access::Access;
 
 /// A reply of `completion/complete` holds at most this many values (every revision's schema).
@@ -47,7 +48,7 @@ pub struct CompletionStats {
 pub struct Completion {
     /// Values as they are put into the template: decoded for `{x}`, URI-spelled for `{+x}`. One that ends in `/` is a
     /// folder of a path variable, to be completed further.
-    pub values: Vec<String>,
+    pub values: CompletionValues,
     /// All that match; `None` where counting them all would take too long.
     pub total: Option<u64>,
     /// Whether there are more than `values`.

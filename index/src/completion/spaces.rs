@@ -13,6 +13,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use super::answers::Answers;
 use super::layers::Layers;
 use super::left::LeftChanges;
 use super::new_layer::{FactChange, new_layer};
@@ -48,6 +49,7 @@ pub(crate) struct Completions {
     /// Whether so many do only until somebody asks.
     pub(super) until_asked: AtomicBool,
     spaces: ArcSwap<HashMap<SpaceId, Arc<SpaceIndex>>>,
+    pub(super) answers: Answers,
     failure: Mutex<Option<String>>,
     pub(super) work: Mutex<Work>,
     pub(super) work_changed: Condvar,
@@ -114,7 +116,7 @@ impl SpaceIndex {
 
     /// Shows readers the layers as they are now.
     pub(super) fn publish(&self, stack: &Stack) {
-        let shown = (stack.is_live && !stack.is_removed).then(|| stack.layers.clone());
+        let shown = (stack.is_live && !stack.is_removed).then(|| stack.layers.shown());
         self.layers.store(Arc::new(shown));
     }
 
@@ -240,18 +242,19 @@ impl Stack {
         let to = to.min(segments.len());
         segments.splice(from.min(to)..to, segment);
         self.infos.splice(from.min(to)..to, info);
-        self.layers = Layers { segments };
+        self.layers = Layers::of(segments);
     }
 }
 
 impl Completions {
-    pub(crate) fn new(data_dir: &Path, memory_entries: usize) -> Completions {
+    pub(crate) fn new(data_dir: &Path, memory_entries: usize, cache_bytes: usize) -> Completions {
         Completions {
             folder: data_dir.join("completion"),
             memory_entries: AtomicUsize::new(memory_entries.max(1)),
             changes_per_layer: AtomicUsize::new(1),
             until_asked: AtomicBool::new(false),
             spaces: ArcSwap::default(),
+            answers: Answers::new(cache_bytes),
             failure: Mutex::default(),
             work: Mutex::default(),
             work_changed: Condvar::new(),

@@ -21,7 +21,7 @@ fn the_engine_answers_as_one_would_by_hand() {
                 let found = question.ask("space-0", |request| world.engine().complete(request));
                 let context = format!("{}: {question:?}, reopened: {reopened}", table.name);
                 let found = found.unwrap_or_else(|error| panic!("{context}: {error}"));
-                assert_eq!(&found, wanted, "{context}");
+                assert_eq!(&*found, wanted, "{context}");
             }
         }
     }
@@ -57,7 +57,7 @@ fn typed_text_is_bounded() {
     }
 }
 
-/// A value comes with its first visible resource and goes with its last.
+/// A value comes with its first visible resource and goes with its last, whoever asked before.
 #[test]
 fn values_come_and_go() {
     let mut world = World::new(&["docs://{team}/{name}"]);
@@ -78,10 +78,13 @@ fn values_come_and_go() {
         put("sales", "plan"),
     ] {
         world.commit(0, &[change]);
-        for variable in ["team", "name"] {
-            world.check(0, &Question::new(variable, ""));
-            let chosen = Question::new(variable, "").with_context(&[("team", "core")]);
-            world.check(0, &chosen);
+        let chief = Access::anonymous().with_groups(["chiefs"]);
+        for access in [Access::anonymous(), chief, Access::operator()] {
+            for variable in ["team", "name"] {
+                let question = Question { access: access.clone(), ..Question::new(variable, "") };
+                world.check(0, &question);
+                world.check(0, &question.with_context(&[("team", "core")]));
+            }
         }
     }
 }
@@ -116,5 +119,79 @@ fn any_combination_of_chosen_values_finds_what_there_is() {
         let found = question.ask("space-0", |request| world.engine().complete(request)).unwrap();
         let wanted = question.ask("space-0", |request| world.oracles[0].complete(request)).unwrap();
         assert_eq!(found.values, wanted.values, "{question:?}");
+    }
+}
+
+/// What goes with a chosen value is kept while a person types: key after key, from few values and from many.
+#[test]
+fn a_field_that_is_typed_into_is_answered_right_at_every_key() {
+    let words = ["plan", "Api", "zone", "Größe", "xmlHttp", "数据", "aa-a", "PLAN"];
+    let mut world = World::new(&["docs://{team}/{name}", "tree://{shelf}/{+path}"]);
+    let mut changes = Vec::new();
+    let mut of_paths = Vec::new();
+    for n in 0..2_400_usize {
+        // The chosen team has nearly all values; another has some of the same.
+        let team = if n % 9 == 0 { "sales" } else { "core" };
+        let word = |step: usize| words[n / step % words.len()];
+        let separator = ["-", "_", ".", " ", ""][n / 64 % 5];
+        let name = format!("{}{separator}{}-{}", word(1), word(8), n % 40);
+        let mut put = record(vec![text("team", team), text("name", &name)]);
+        put.priority = (n % 7 == 0).then_some(0.9);
+        changes.push(Change::Put(put));
+        let path = format!("{}/{}/{}{}", word(1), word(64), word(8), n % 3);
+        of_paths.push(Change::Put(record(vec![text("shelf", team), text("path", &path)])));
+    }
+    world.commit(0, &changes);
+    world.commit(1, &of_paths);
+    let typed = [
+        "",
+        "p",
+        "pl",
+        "plan",
+        "PLAN",
+        "plan-",
+        "plan-a",
+        "a",
+        "aa",
+        "aa-",
+        "api",
+        "zone.gr",
+        "gro",
+        "hh",
+        "http",
+        "xmlh",
+        "数",
+        "据",
+        "plna",
+        "plam-ap",
+        "zoen-api-",
+        "grosse-plan-1",
+        "nothing",
+        "plan-api-1",
+        "1",
+    ];
+    let paths = [
+        "",
+        "p",
+        "plan/",
+        "plan/a",
+        "plan/zo",
+        "API/",
+        "aa-a/xml",
+        "größe/数",
+        "plan/plan/",
+        "plan/plan/h",
+        "plan/plan/pl",
+    ];
+    for _ in 0..2 {
+        for team in ["core", "sales"] {
+            for typed in typed {
+                world.check(0, &Question::new("name", typed).with_context(&[("team", team)]));
+            }
+            for typed in paths {
+                world.check(1, &Question::new("path", typed).with_context(&[("shelf", team)]));
+            }
+        }
+        world.reopen();
     }
 }

@@ -78,9 +78,11 @@ impl Oracle {
         let all = values.len();
         values.truncate(request.count_max.min(VALUES_MAX));
         if later_count > LATER_COUNTED_MAX {
+            let values = values.iter().collect();
             return Some(Completion { values, total: None, has_more: true });
         }
         let has_more = all > values.len();
+        let values = values.iter().collect();
         Some(Completion { values, total: Some(all as u64), has_more })
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Table {
 
 fn answer(values: &[&str]) -> Completion {
     Completion {
-        values: values.iter().map(|value| (*value).to_owned()).collect(),
+        values: values.iter().collect(),
         total: Some(values.len() as u64),
         has_more: false,
     }
@@ -362,8 +362,7 @@ fn around_the_bound(count: usize) -> Table {
     let mut records = names(&all);
     records.extend(names(&["late-value"]));
     let late = count < 100;
-    let mut values: Vec<String> = all.iter().take(100).map(|value| (*value).to_owned()).collect();
-    values.extend(late.then(|| "late-value".to_owned()));
+    let values = all.iter().take(100).copied().chain(late.then_some("late-value")).collect();
     let total = Some((count + usize::from(late)) as u64);
     let answer = Completion { values, total, has_more: count > 100 };
     Table {
@@ -375,7 +374,8 @@ fn around_the_bound(count: usize) -> Table {
 }
 
 fn later_words_beyond_the_bound() -> Table {
-    let ask = |typed: &str, total, has_more, values| {
+    let ask = |typed: &str, total, has_more, values: Vec<String>| {
+        let values = values.iter().collect();
         (Question::new("name", typed), Completion { values, total, has_more })
     };
     let named = |prefix: &str, last: usize| {
@@ -396,7 +396,7 @@ fn later_words_beyond_the_bound() -> Table {
 
 fn bounded_answers() -> Table {
     let ask = |count_max, values: &[&str], has_more| {
-        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        let values = values.iter().collect();
         (
             Question { count_max, ..Question::new("name", "a") },
             Completion { values, total: Some(3), has_more },

@@ -146,7 +146,7 @@ fn complete(
         count_max: VALUES_MAX,
     })?;
     Ok(v1::CompleteVariableResponse {
-        values: completion.values,
+        values: completion.values.iter().map(str::to_owned).collect(),
         total: completion.total,
         has_more: completion.has_more,
     })

@@ -26,6 +26,7 @@ impl Config {
             completion_memory_entries: size(
                 storage.completion_memory_bytes / COMPLETION_ENTRY_BYTES,
             ),
+            completion_cache_bytes: size(storage.completion_cache_bytes),
             full_text: self.full_text_options(pdf_reader),
             durability: match storage.durability {
                 Durability::Sync => writer::Durability::Sync,

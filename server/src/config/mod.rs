@@ -112,6 +112,8 @@ pub struct StorageConfig {
     pub hot_cache_bytes: u64,
     /// Bytes of each space's completion index that stay in memory before they go to files.
     pub completion_memory_bytes: u64,
+    /// Bytes of the cache of answers that completion gives often.
+    pub completion_cache_bytes: u64,
     /// How long changes stay in the change log, and tombstones of deleted resources with them.
     pub change_log_retention: Duration,
 }
@@ -266,6 +268,7 @@ impl Default for Config {
                 block_cache_bytes: 256 * quantity::MIB,
                 hot_cache_bytes: 256 * quantity::MIB,
                 completion_memory_bytes: 16 * quantity::MIB,
+                completion_cache_bytes: 32 * quantity::MIB,
                 change_log_retention: quantity::days(7),
             },
             full_text: FullTextConfig {

@@ -134,6 +134,8 @@ pub struct RawStorage {
     pub hot_cache_bytes: Option<Spanned<RawBytes>>,
     /// Memory for what is new in each space's completion index, before it goes to files, in bytes. Default: `"16 MiB"`.
     pub completion_memory_bytes: Option<Spanned<RawBytes>>,
+    /// Memory for answers of completion that are asked often, in bytes; 0: none. Default: `"32 MiB"`.
+    pub completion_cache_bytes: Option<Spanned<RawBytes>>,
     /// How long changes, deletions among them, stay readable for those who follow them. Default: `"7d"`.
     pub change_log_retention: Option<Spanned<RawDuration>>,
 }

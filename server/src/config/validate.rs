@@ -145,6 +145,12 @@ fn storage(
         &mut storage.completion_memory_bytes,
         bytes,
     )?;
+    set(
+        "storage.completion_cache_bytes",
+        raw.completion_cache_bytes,
+        &mut storage.completion_cache_bytes,
+        bytes_or_none,
+    )?;
     let change_log = &mut storage.change_log_retention;
     set("storage.change_log_retention", raw.change_log_retention, change_log, duration)?;
     Ok(storage)

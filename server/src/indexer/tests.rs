@@ -44,6 +44,7 @@ impl Library {
             block_cache_bytes: 1 << 20,
             hot_cache_bytes: 0,
             completion_memory_entries: 128 * 1_024,
+            completion_cache_bytes: 1 << 20,
             full_text: None,
             durability: Durability::Sync,
             change_log_retention: Duration::from_secs(60),

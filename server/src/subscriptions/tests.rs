@@ -24,6 +24,7 @@ fn engine() -> Arc<Engine> {
         block_cache_bytes: 1 << 20,
         hot_cache_bytes: 0,
         completion_memory_entries: 128 * 1_024,
+        completion_cache_bytes: 1 << 20,
         full_text: None,
         durability: Durability::Interval(Duration::from_secs(3600)),
         change_log_retention: Duration::from_secs(3600),

@@ -42,6 +42,7 @@ fn options() -> EngineOptions {
         block_cache_bytes: 16 << 20,
         hot_cache_bytes: 1 << 20,
         completion_memory_entries: 128 * 1_024,
+        completion_cache_bytes: 1 << 20,
         durability: Durability::Sync,
         change_log_retention: Duration::from_secs(3600),
         owner: "a test".into(),

@@ -52,6 +52,7 @@ pub(crate) fn collection(dir: &Path) -> Arc<Engine> {
         block_cache_bytes: 8 << 20,
         hot_cache_bytes: 1 << 20,
         completion_memory_entries: 128 * 1_024,
+        completion_cache_bytes: 1 << 20,
         full_text: Some(FullTextOptions {
             memory_bytes: 32 << 20,
             hit_cache_bytes: 1 << 20,

@@ -4,12 +4,14 @@
 use std::ops::Range;
 
 use super::Effort;
+use super::judged;
 use super::later_words::later_words;
 use super::question::{Candidate, Question, keep_first};
 use super::streams::{Best, LOOKS_MAX, range_streams, value_streams};
 use super::typos::{Typed, near_ranks};
-use super::within::{Within, of_entries};
+use super::within::{Within, all_within, of_entries};
 use crate::completion::request::{Completion, VALUES_MAX};
+use crate::completion::values::CompletionValues;
 use crate::error::Result;
 
 /// Later words are looked for while fewer values than this begin with what is typed.
@@ -19,8 +21,8 @@ pub(super) const TYPOS_BELOW: u64 = 10;
 /// Distinct values of the later classes that are counted.
 pub(super) const LATER_VALUES_MAX: usize = 1_000;
 
-/// So many values that go with chosen ones can be looked at in some microseconds, each in every layer.
-const LITTLE_LOOKS_MAX: usize = 128;
+/// The values of so many words can be looked for among those that go with chosen ones in some microseconds.
+const LITTLE_WORDS_MAX: usize = 2_048;
 /// From more near values than this in a layer on there are too many to be counted, without those that were found before
 /// (`LATER_VALUES_MAX` and `TYPOS_BELOW`).
 const NEAR_MAX: i64 = 1_010;
@@ -32,15 +34,16 @@ pub(super) struct Found<'a> {
     pub(super) total: u64,
     /// Whether `total` is not all.
     pub(super) is_cut: bool,
+    /// Whether the store had a say, which may be newer than the layers.
+    pub(super) asked_store: bool,
 }
 
 impl Found<'_> {
-    pub(super) fn into_completion(self, count_max: usize) -> Completion {
-        let text = |candidate: &Candidate<'_>| {
-            // What was stored came from a text; damage to the file must not become a value.
-            std::str::from_utf8(candidate.term.raw).map(str::to_owned).ok()
-        };
-        let values: Vec<String> = self.values.iter().take(count_max).filter_map(text).collect();
+    pub(super) fn completion(&self, count_max: usize) -> Completion {
+        // What was stored came from texts; damage to a file must not become a value.
+        let texts = self.values.iter().take(count_max);
+        let texts = texts.filter_map(|candidate| std::str::from_utf8(candidate.term.raw).ok());
+        let values: CompletionValues = texts.collect();
         let shown = u64::try_from(values.len()).unwrap_or(u64::MAX);
         Completion {
             has_more: self.is_cut || self.total > shown,
@@ -58,8 +61,16 @@ pub(super) fn answer<'a>(
 ) -> Result<Option<Found<'a>>> {
     let prefix_ranks = prefix_ranks(question)?;
     let total = question.count(within, &prefix_ranks)?;
-    if effort == Effort::Little && !takes_little(question, within, total)? {
+    if effort == Effort::Little && !takes_little(question, within, &prefix_ranks, total)? {
         return Ok(None);
+    }
+    if total < LATER_WORDS_BELOW
+        && let Within::Group(groups) = within
+        && groups.entry_count() <= question.few
+    {
+        // Nearly all of them have to be looked at in any case, and looking for what is like the typed text among all values
+        // of the variable takes longer.
+        return judged::answer_known(question, all_within(question, within)?).map(Some);
     }
     answer_of(question, within, &prefix_ranks, total).map(Some)
 }
@@ -88,22 +99,36 @@ fn answer_of<'a>(
 }
 
 /// Whether the best values are found in some microseconds, when so many begin as typed.
-fn takes_little(question: &Question<'_>, within: &Within<'_>, total: u64) -> Result<bool> {
+fn takes_little(
+    question: &Question<'_>,
+    within: &Within<'_>,
+    prefix_ranks: &[Range<usize>],
+    total: u64,
+) -> Result<bool> {
     let is_path = question.typed.depth.is_some();
     let forgives = || Typed::new(question.typed.folded(), is_path).is_some();
     let dictionaries = question.dictionaries()?;
+    let words = || -> usize {
+        let words =
+            dictionaries.iter().map(|dictionary| dictionary.suffixes_with(&question.typed.key));
+        words.map(|words| words.len()).sum()
+    };
     if let Within::Group(groups) = within {
-        let entries: usize = groups.layers.iter().map(|(_, _, entries)| entries.len()).sum();
-        let looks = entries.saturating_mul(dictionaries.len());
-        return Ok(looks <= LITTLE_LOOKS_MAX && (total >= TYPOS_BELOW || !forgives()));
+        let are_few = groups.entry_count() <= question.few;
+        return Ok(match total {
+            LATER_WORDS_BELOW.. => {
+                let ranks: Vec<_> = prefix_ranks.iter().map(|ranks| vec![ranks.clone()]).collect();
+                question.rewritten_count(&ranks)? <= question.few
+            }
+            TYPOS_BELOW.. => are_few || words() <= LITTLE_WORDS_MAX,
+            _ => are_few || (words() <= LITTLE_WORDS_MAX && !forgives()),
+        });
     }
     let values: usize = dictionaries.iter().map(|dictionary| dictionary.len()).sum();
     if total >= LATER_WORDS_BELOW || values <= question.few {
         return Ok(true);
     }
-    let words = dictionaries.iter().map(|dictionary| dictionary.suffixes_with(&question.typed.key));
-    let words: usize = words.map(|words| words.len()).sum();
-    Ok(words <= question.few && !forgives())
+    Ok(words() <= question.few && !forgives())
 }
 
 fn prefix_ranks(question: &Question<'_>) -> Result<Vec<Range<usize>>> {
@@ -171,7 +196,7 @@ fn few_within<'a>(
     if count > question.few.max(question.rewritten_count(of_layers)?) {
         return Ok(None);
     }
-    of_entries(question, groups, &entries).map(Some)
+    of_entries(question, groups, &entries, |_| true).map(Some)
 }
 
 /// What a later class found.

@@ -1,10 +1,12 @@
 //! Candidates that are judged one by one, where no list answers the question.
 
 use super::classes::{Found, LATER_VALUES_MAX, LATER_WORDS_BELOW, TYPOS_BELOW};
-use super::question::{Candidate, Question};
+use super::question::{Candidate, Question, keep_first};
 use super::typos::Typed;
+use crate::completion::fold;
 use crate::completion::plan::{Term, last_segment_start};
 use crate::completion::request::VALUES_MAX;
+use crate::completion::segment::TermRef;
 use crate::error::Result;
 
 /// Candidates that are checked against the store for one question.
@@ -17,13 +19,31 @@ pub(super) struct Candidates<'a> {
     pub(super) is_cut: bool,
 }
 
-/// Puts the candidates into their classes; `check` says whether one may be offered, where that is not known yet.
+/// Puts the candidates into their classes; `check` says whether one may be offered.
 pub(super) fn answer<'a>(
     question: &Question<'a>,
     candidates: Candidates<'a>,
-    check: impl FnMut(&Candidate<'a>) -> Result<Option<bool>>,
+    mut check: impl FnMut(&Candidate<'a>) -> Result<Option<bool>>,
 ) -> Result<Found<'a>> {
-    in_classes(question, candidates, check, CHECKS_MAX)
+    let mut checks = 0;
+    in_classes(question, candidates, true, |found, mut of_class| {
+        of_class.sort_by(|a, b| question.typed.order(a, b));
+        let mut count = 0;
+        for candidate in of_class {
+            checks += 1;
+            match if checks > CHECKS_MAX { None } else { check(&candidate)? } {
+                Some(true) => {
+                    count += 1;
+                    if found.values.len() < VALUES_MAX {
+                        found.values.push(candidate);
+                    }
+                }
+                Some(false) => {}
+                None => found.is_cut = true,
+            }
+        }
+        Ok(count)
+    })
 }
 
 /// The same for candidates that may all be offered.
@@ -31,97 +51,113 @@ pub(super) fn answer_known<'a>(
     question: &Question<'a>,
     candidates: Candidates<'a>,
 ) -> Result<Found<'a>> {
-    in_classes(question, candidates, |_| Ok(Some(true)), usize::MAX)
+    in_classes(question, candidates, false, |found, mut of_class| {
+        let count = u64::try_from(of_class.len()).unwrap_or(u64::MAX);
+        let room = VALUES_MAX.saturating_sub(found.values.len());
+        keep_first(&mut of_class, room, |a, b| question.typed.order(a, b));
+        found.values.extend(of_class);
+        Ok(count)
+    })
 }
 
+/// Hands the candidates to `offer`, class by class, as far as they are needed; it says how many of them may be offered.
 fn in_classes<'a>(
     question: &Question<'a>,
     candidates: Candidates<'a>,
-    mut check: impl FnMut(&Candidate<'a>) -> Result<Option<bool>>,
-    checks_max: usize,
+    asks_store: bool,
+    mut offer: impl FnMut(&mut Found<'a>, Vec<Candidate<'a>>) -> Result<u64>,
 ) -> Result<Found<'a>> {
-    let near = Typed::new(question.typed.folded(), question.typed.depth.is_some());
-    let mut found = Found { is_cut: candidates.is_cut, ..Found::default() };
-    let (mut checks, mut later) = (0, 0_u64);
-    for class in 1..=3 {
+    let mut found =
+        Found { is_cut: candidates.is_cut, asked_store: asks_store, ..Found::default() };
+    let mut rest = candidates.all;
+    let mut later = 0;
+    for class in [Class::Beginning, Class::LaterWord, Class::Typos] {
         let is_needed = match class {
-            1 => true,
-            2 => found.total < LATER_WORDS_BELOW,
-            _ => found.total < TYPOS_BELOW,
+            Class::Beginning => true,
+            Class::LaterWord => found.total < LATER_WORDS_BELOW,
+            Class::Typos => found.total < TYPOS_BELOW,
         };
         if !is_needed {
             break;
         }
-        for candidate in of_class(question, &candidates, class, near.as_ref()) {
-            checks += 1;
-            match if checks > checks_max { None } else { check(candidate)? } {
-                Some(true) => {
-                    found.total += 1;
-                    later += u64::from(class > 1);
-                    if found.values.len() < VALUES_MAX {
-                        found.values.push(*candidate);
-                    }
-                }
-                Some(false) => {}
-                None => found.is_cut = true,
-            }
+        let near = match class {
+            Class::Typos => Typed::new(question.typed.folded(), question.typed.depth.is_some()),
+            Class::Beginning | Class::LaterWord => None,
+        };
+        let of_class;
+        (of_class, rest) = rest
+            .into_iter()
+            .partition(|candidate| is_of_class(question, candidate.term, class, near.as_ref()));
+        let count = offer(&mut found, of_class)?;
+        found.total += count;
+        if class != Class::Beginning {
+            later += count;
         }
         found.is_cut |= later > u64::try_from(LATER_VALUES_MAX).unwrap_or(u64::MAX);
     }
     Ok(found)
 }
 
-/// The candidates of one class, the best first.
-fn of_class<'c, 'a>(
-    question: &Question<'a>,
-    candidates: &'c Candidates<'a>,
-    class: u8,
-    near: Option<&Typed>,
-) -> Vec<&'c Candidate<'a>> {
-    let typed = &question.typed;
-    let is_of_class = |candidate: &&Candidate<'_>| {
-        // Only as much is compared as this class needs.
-        let near = near.filter(|_| class == 3);
-        class_of(question, candidate, near) == Some(class)
-    };
-    let mut all: Vec<&Candidate<'_>> = candidates.all.iter().filter(is_of_class).collect();
-    all.sort_by(|a, b| typed.order(a, b));
-    all
+/// How a value matches what is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Beginning,
+    LaterWord,
+    Typos,
 }
 
-/// 1: begins so; 2: a later word does; 3: begins so but for typos.
-pub(super) fn class_of(
+/// Whether a value that is in no class before this one is in it.
+fn is_of_class(
     question: &Question<'_>,
-    candidate: &Candidate<'_>,
+    term: TermRef<'_>,
+    class: Class,
     near: Option<&Typed>,
-) -> Option<u8> {
+) -> bool {
     let typed = &question.typed;
-    let key = std::str::from_utf8(candidate.term.key).ok()?;
-    if key.starts_with(&typed.key) {
-        return Some(1);
+    let Ok(key) = std::str::from_utf8(term.key) else { return false };
+    if class == Class::Beginning {
+        return key.starts_with(&typed.key);
     }
-    if let Some(depth) = typed.depth
-        && !key.starts_with(depth)
-    {
-        return None;
+    if typed.depth.is_some_and(|depth| !key.starts_with(depth)) {
+        return false;
     }
-    let is_path = typed.depth.is_some();
-    let head = key.get(..last_segment_start(key.as_bytes(), is_path)).unwrap_or_default();
-    let word = typed.key.strip_prefix(head);
-    if word.is_some_and(|word| begins_word(question, candidate, key, word)) {
-        return Some(2);
+    if class == Class::LaterWord {
+        let is_path = typed.depth.is_some();
+        let head = key.get(..last_segment_start(key.as_bytes(), is_path)).unwrap_or_default();
+        let word = typed.key.strip_prefix(head);
+        return word.is_some_and(|word| begins_word(question, term, key, word));
     }
     let folded = key.get(typed.depth.map_or(0, char::len_utf8)..).unwrap_or_default();
-    near.is_some_and(|near| near.matches(folded)).then_some(3)
+    near.is_some_and(|near| near.matches(folded))
+}
+
+/// Whether a value has a later word that begins as typed, and does not begin so itself.
+pub(super) fn has_later_word(question: &Question<'_>, term: TermRef<'_>) -> bool {
+    !is_of_class(question, term, Class::Beginning, None)
+        && is_of_class(question, term, Class::LaterWord, None)
 }
 
 /// Whether a later word of the last segment begins with `word`.
-fn begins_word(question: &Question<'_>, candidate: &Candidate<'_>, key: &str, word: &str) -> bool {
+fn begins_word(question: &Question<'_>, term: TermRef<'_>, key: &str, word: &str) -> bool {
     // Most keys do not have it anywhere; only for the others it is worked out where words begin.
     if memchr::memmem::find(key.as_bytes(), word.as_bytes()).is_none() {
         return false;
     }
-    let Ok(raw) = std::str::from_utf8(candidate.term.raw) else { return false };
+    let Ok(raw) = std::str::from_utf8(term.raw) else { return false };
+    if question.typed.depth.is_none()
+        && raw.len() == key.len()
+        && raw.is_ascii()
+        && !raw.contains('%')
+    {
+        // Its characters stand where those of the key do.
+        let character = |at: usize| raw.as_bytes().get(at).map(|byte| char::from(*byte));
+        return (1..raw.len()).any(|at| {
+            key.get(at..).is_some_and(|rest| rest.starts_with(word))
+                && character(at - 1).zip(character(at)).is_some_and(|(before, here)| {
+                    fold::begins_word(before, here, character(at + 1))
+                })
+        });
+    }
     let words = match question.typed.depth {
         None => Term::whole(raw, question.plan.spelling(question.variable)).words,
         Some(_) => question.plan.words_of_entry(question.variable, raw, key),

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::classes::{LATER_VALUES_MAX, Later};
-use super::judged::class_of;
+use super::judged::has_later_word;
 use super::question::{Candidate, Question, keep_first};
 use super::streams::{Best, Entry, LOOKS_MAX, Stream, of_ranks, values_of_suffixes};
 use super::within::{Within, of_entries};
@@ -58,7 +58,7 @@ pub(super) fn later_words<'a>(
         Within::Everything if word_count <= LOOKS_MAX => of_all(question, within, &layers),
         Within::Everything => some(question, within, streams(&layers), usize::MAX),
         Within::Group(groups) => {
-            let values: usize = groups.layers.iter().map(|(_, _, entries)| entries.len()).sum();
+            let values = groups.entry_count();
             let in_oldest = layers.first().map_or(0, |layer| layer.words.len());
             let cost = WordsCost { in_oldest, above: word_count - in_oldest, values };
             if cost.is_bounded() {
@@ -232,9 +232,7 @@ fn of_group_by_texts<'a>(
 ) -> Result<Vec<Candidate<'a>>> {
     let entries: Vec<_> =
         groups.layers.iter().map(|(_, _, entries)| vec![entries.clone()]).collect();
-    let mut values = of_entries(question, groups, &entries)?;
-    values.retain(|candidate| class_of(question, candidate, None) == Some(2));
-    Ok(values)
+    of_entries(question, groups, &entries, |term| has_later_word(question, term))
 }
 
 /// The best of all that there are.

@@ -7,6 +7,7 @@
 mod classes;
 mod combinations;
 mod conditions;
+mod group;
 mod judged;
 mod later_words;
 mod question;
@@ -17,12 +18,16 @@ mod witness;
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::Arc;
+
+pub(crate) use self::group::GroupValues;
 
 use self::classes::Found;
 use self::conditions::Conditions;
 use self::question::{Question, TypedText};
 use self::within::{Within, within};
 use self::witness::{SCANS_MAX, Witnesses};
+use super::answers::AskedBytes;
 use super::layers::Layers;
 use super::request::{Completion, CompletionRequest, TYPED_BYTES_MAX, VALUES_MAX};
 use crate::catalog::Space;
@@ -32,6 +37,9 @@ use crate::store::value::AclId;
 
 /// Up to this many entries of a list are looked at one by one; of more, the best are looked for.
 const FEW_ENTRIES_MAX: usize = 512;
+
+/// Values that go with chosen ones are kept from this part of so many on.
+const FEW_TO_KEEP: usize = 8;
 
 /// How much may be done for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,18 +51,18 @@ pub(super) enum Effort {
 }
 
 impl Shared {
-    pub(crate) fn complete(&self, request: &CompletionRequest<'_>) -> Result<Completion> {
+    pub(crate) fn complete(&self, request: &CompletionRequest<'_>) -> Result<Arc<Completion>> {
         let found = self.complete_with(request, Effort::Full)?;
         // With full effort there is always an answer.
         Ok(found.unwrap_or_default())
     }
 
-    /// The answer, if the caller sees the whole space, and the best stand ready since many values begin as typed, or there
-    /// are few values to look at: what a picker asks first and most.
+    /// The answer, if it is kept, or the caller sees the whole space and the best stand ready since many values begin as
+    /// typed, or there are few values to look at: what a picker asks first and most.
     pub(crate) fn complete_at_once(
         &self,
         request: &CompletionRequest<'_>,
-    ) -> Result<Option<Completion>> {
+    ) -> Result<Option<Arc<Completion>>> {
         self.complete_with(request, Effort::Little)
     }
 
@@ -62,7 +70,7 @@ impl Shared {
         &self,
         request: &CompletionRequest<'_>,
         effort: Effort,
-    ) -> Result<Option<Completion>> {
+    ) -> Result<Option<Arc<Completion>>> {
         let catalog = self.catalog();
         let space = catalog.by_name(request.space);
         let Some(space) = space.filter(|_| request.access.sees_space(request.space)) else {
@@ -84,23 +92,36 @@ impl Shared {
                 format!("{} bytes are typed; at most {TYPED_BYTES_MAX}", request.typed.len()),
             ));
         }
+        let Some(layers) = self.completions.layers(space.id) else {
+            // They are being made anew: there may be more, and how many is not known.
+            let unknown = Completion { has_more: true, ..Completion::default() };
+            return Ok(Some(Arc::new(unknown)));
+        };
+        let answers = &self.completions.answers;
+        let asked = answers.are_kept().then(|| AskedBytes::of(space.id, variable, request));
+        let asked = asked.flatten();
+        if let Some(kept) = asked.as_ref().and_then(|asked| answers.get(layers.state, asked)) {
+            return Ok(Some(kept));
+        }
         if effort == Effort::Little && !may_be_little(space, request) {
             return Ok(None);
         }
-        let Some(layers) = self.completions.layers(space.id) else {
-            // They are being made anew: there may be more, and how many is not known.
-            return Ok(Some(Completion { has_more: true, ..Completion::default() }));
-        };
         let Some(typed) =
             TypedText::new(request.typed, plan.is_path(variable), plan.spelling(variable))
         else {
-            return Ok(Some(Completion { total: Some(0), ..Completion::default() }));
+            let nothing = Completion { total: Some(0), ..Completion::default() };
+            return Ok(Some(Arc::new(nothing)));
         };
         let seen = self.seen(&layers, request)?;
         let few = self.few_entries_max();
         let question = Question { plan, layers: &layers, variable, typed, seen, few };
-        let found = self.answer(&question, space, request, effort)?;
-        Ok(found.map(|found| found.into_completion(request.count_max.min(VALUES_MAX))))
+        let answered = self.answer(&question, space, (request, asked.as_ref()), effort)?;
+        let Some(Answered { completion, asked_store }) = answered else { return Ok(None) };
+        let completion = Arc::new(completion);
+        if let Some(asked) = asked.filter(|_| !asked_store) {
+            answers.keep(layers.state, asked, &completion);
+        }
+        Ok(Some(completion))
     }
 
     /// With little memory for new entries the bound is low, too: so tests reach both ways with few values.
@@ -126,13 +147,13 @@ impl Shared {
         layers.segments.iter().map(|segment| segment.visibility.seen(&mut passes)).collect()
     }
 
-    fn answer<'a>(
+    fn answer(
         &self,
-        question: &Question<'a>,
+        question: &Question<'_>,
         space: &Space,
-        request: &CompletionRequest<'_>,
+        (request, asked): (&CompletionRequest<'_>, Option<&AskedBytes>),
         effort: Effort,
-    ) -> Result<Option<Found<'a>>> {
+    ) -> Result<Option<Answered>> {
         let conditions = conditions::conditions(
             question.plan,
             question.layers,
@@ -149,24 +170,72 @@ impl Shared {
             access: request.access,
             scans_left: Cell::new(SCANS_MAX),
         };
-        match conditions {
-            Conditions::Nothing => Ok(Some(Found::default())),
+        let count_max = request.count_max.min(VALUES_MAX);
+        let found = match conditions {
+            Conditions::Nothing => Some(Found::default()),
             Conditions::All(chosen) if chosen.is_empty() => {
-                classes::answer(question, &Within::Everything, effort)
+                classes::answer(question, &Within::Everything, effort)?
             }
             Conditions::All(chosen) => match within(question, &chosen)? {
-                Some(within) => classes::answer(question, &within, effort),
-                None if effort == Effort::Little => Ok(None),
-                None => combinations::of_combination(question, &chosen, &witnesses()).map(Some),
+                Some(within) => {
+                    if let Some(group) = self.group(question, &within, asked, effort)? {
+                        return Ok(Some(Answered::new(&group.answer(question), count_max)));
+                    }
+                    classes::answer(question, &within, effort)?
+                }
+                None if effort == Effort::Little => None,
+                None => Some(combinations::of_combination(question, &chosen, &witnesses())?),
             },
-            _ if effort == Effort::Little => Ok(None),
+            _ if effort == Effort::Little => None,
             Conditions::OneOf(alternatives) => {
-                combinations::one_of(question, &alternatives, &witnesses()).map(Some)
+                Some(combinations::one_of(question, &alternatives, &witnesses())?)
             }
             Conditions::Target(allowed, chosen) => {
-                combinations::of_allowed(question, &allowed, &chosen, &witnesses()).map(Some)
+                Some(combinations::of_allowed(question, &allowed, &chosen, &witnesses())?)
             }
+        };
+        Ok(found.map(|found| Answered::new(&found, count_max)))
+    }
+
+    /// The values that go with the chosen ones, side by side: kept ones, or read now where that takes little enough.
+    fn group(
+        &self,
+        question: &Question<'_>,
+        within: &Within<'_>,
+        asked: Option<&AskedBytes>,
+        effort: Effort,
+    ) -> Result<Option<Arc<GroupValues>>> {
+        let (Within::Group(groups), Some(asked)) = (within, asked) else { return Ok(None) };
+        let entries = groups.entry_count();
+        // Of very few values each is looked at where it is.
+        if !(question.few / FEW_TO_KEEP + 1..=group::GROUP_ENTRIES_MAX).contains(&entries) {
+            return Ok(None);
         }
+        let (answers, state) = (&self.completions.answers, question.layers.state);
+        if let Some(group) = answers.group(state, asked) {
+            return Ok(Some(group));
+        }
+        // With nothing typed the best are found without looking at all.
+        if question.typed.raw.is_empty() || (effort == Effort::Little && entries > question.few) {
+            return Ok(None);
+        }
+        let group = GroupValues::read(question, groups)?.map(Arc::new);
+        if let Some(group) = &group {
+            answers.keep_group(state, asked, group);
+        }
+        Ok(group)
+    }
+}
+
+/// An answer, and whether the store had a say, which may be newer than the layers.
+struct Answered {
+    completion: Completion,
+    asked_store: bool,
+}
+
+impl Answered {
+    fn new(found: &Found<'_>, count_max: usize) -> Answered {
+        Answered { completion: found.completion(count_max), asked_store: found.asked_store }
     }
 }
 

@@ -6,6 +6,7 @@ use super::conditions::Chosen;
 use super::judged::Candidates;
 use super::question::{Candidate, Question};
 use crate::completion::layers::Groups;
+use crate::completion::segment::TermRef;
 use crate::error::Result;
 
 /// Values of a group that are looked at to be judged.
@@ -49,17 +50,18 @@ pub(super) fn all_within<'a>(
         vec![looked_at]
     });
     let entries: Vec<_> = entries.collect();
-    Ok(Candidates { all: of_entries(question, groups, &entries)?, is_cut })
+    Ok(Candidates { all: of_entries(question, groups, &entries, |_| true)?, is_cut })
 }
 
-/// The values of these entries of the group, given for each layer, as far as the caller sees them; each once, without
-/// order.
+/// The values of these entries of the group, given for each layer, as far as the caller sees them and they are wanted;
+/// each once, without order.
 ///
 /// What a pair has come to says the newest layer that has it, and what its value weighs the newest that has the value.
 pub(super) fn of_entries<'a>(
     question: &Question<'a>,
     groups: &Groups<'a>,
     entries: &[Vec<Range<usize>>],
+    is_wanted: impl Fn(TermRef<'a>) -> bool,
 ) -> Result<Vec<Candidate<'a>>> {
     let dictionaries = question.dictionaries()?;
     let mut found = Vec::new();
@@ -71,6 +73,9 @@ pub(super) fn of_entries<'a>(
             }
             let own = list.target(entry);
             let term = dictionary.texts.term(own);
+            if !is_wanted(term) {
+                continue;
+            }
             let mut newest = (layer, own);
             let mut is_outdated = false;
             for (above, dictionary) in dictionaries.iter().enumerate().skip(layer + 1) {

@@ -23,7 +23,7 @@ pub(crate) use dictionary::{Dictionary, Suffix, Weight};
 pub(crate) use facets::{Facet, FacetSums};
 pub(crate) use merge::merge;
 pub(crate) use pair_list::PairList;
-pub(crate) use texts::{TermRef, gallop};
+pub(crate) use texts::{TermRef, gallop, partition};
 pub(crate) use tops::TopValue;
 pub(crate) use trie::{TrieNode, first_char};
 pub(crate) use visibility::{Seen, Visibility};

@@ -68,6 +68,7 @@ fn the_values_of_the_example() {
             block_cache_bytes: 1073741824,
             hot_cache_bytes: 268435456,
             completion_memory_bytes: 16777216,
+            completion_cache_bytes: 33554432,
             change_log_retention: 1209600s,
         }
     "#]]
