@@ -79,6 +79,7 @@ mod folder;
 mod format;
 mod hot_values;
 mod lock;
+mod options;
 mod prepare;
 mod recovery;
 mod remove_space;
