@@ -8,7 +8,8 @@
 //! `SET` is a folder with `documents.ndjson`. The steps: `load-plain` loads a store without full text into `SET/plain`;
 //! `index` makes its full text anew; `load` loads one with full text into `SET/store`; `tantivy` indexes the documents with
 //! tantivy's own writer into `SET/tantivy`; `ask` puts the same questions to both, one after the other, in turns; `hostile`
-//! puts questions that have broken other engines to the store; `profile CLASS` asks the store alone, for a profiler.
+//! puts questions that have broken other engines to the store; `profile CLASS` asks the store alone, for a profiler; `slowest
+//! CLASS` names the questions of a class that take longest, with how long both take.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -44,6 +45,8 @@ const HITS_MIN: u64 = search::HITS as u64;
 const THREADS: usize = 2;
 const MEMORY_BYTES: usize = 256 << 20;
 const HOSTILE_QUERIES: usize = 1_000;
+/// Questions that `slowest` names.
+const SLOWEST: usize = 10;
 /// How long a profile is taken.
 const PROFILED: Duration = Duration::from_secs(8);
 /// What the server allows a search.
@@ -62,6 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "ask" => return ask(&set),
         "hostile" => return hostile(&set),
         "profile" => return profile(&set, &next("CLASS")?),
+        "slowest" => return slowest(&set, &next("CLASS")?),
         other => return Err(format!("there is no step `{other}`").into()),
     };
     let took = began.elapsed();
@@ -247,6 +251,36 @@ fn profile(set: &Path, name: &str) -> Result<(), Box<dyn Error>> {
     }
     let each = began.elapsed() / count.max(1);
     Ok(writeln!(io::stdout(), "{name}: {count} times, {each:.1?} each")?)
+}
+
+/// The questions of a class on which the engine takes longest.
+fn slowest(set: &Path, name: &str) -> Result<(), Box<dyn Error>> {
+    let engine = search::open(&set.join("store"), true)?;
+    search::wait_until_indexed(&engine)?;
+    let raw = Raw::open(&set.join("tantivy"))?;
+    let class = CLASSES.iter().find(|class| class.name == name).ok_or("there is no such class")?;
+    let mut all = Vec::new();
+    for typed in questions(class, &sample(set)?) {
+        let total = engine_total(&engine, &typed, class.condition)?;
+        if total < HITS_MIN {
+            continue;
+        }
+        let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
+        for _ in 0..ROUNDS {
+            let began = Instant::now();
+            engine_total(&engine, &typed, class.condition)?;
+            ours = ours.min(began.elapsed());
+            let began = Instant::now();
+            raw.search(&typed, class.condition)?;
+            theirs = theirs.min(began.elapsed());
+        }
+        all.push((ours, theirs, total, typed));
+    }
+    all.sort_unstable_by(|a, b| b.cmp(a));
+    for (ours, theirs, total, typed) in all.iter().take(SLOWEST) {
+        writeln!(io::stdout(), "{ours:>10.1?} {theirs:>10.1?} {total:>8} hits  {typed}")?;
+    }
+    Ok(())
 }
 
 /// Asks the questions of a class that have a page of hits, and writes a line.

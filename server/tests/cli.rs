@@ -419,3 +419,30 @@ fn no_index_is_made_to_be_checked() {
     assert_eq!(pressmark(at, &["verify", "--data", "d"]).status.code(), Some(0));
     assert!(!at.join("d/full_text").exists());
 }
+
+/// Who searches is told that nothing can be found, and who checks that the index was not compared.
+#[test]
+fn an_index_that_cannot_be_used_is_a_fault() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(at.join("one.ndjson"), "{\"uri\":\"s://a\",\"text\":\"one\"}\n").unwrap();
+    assert_eq!(
+        pressmark(at, &["space", "add", "s", "s://{x}", "--data", "d"]).status.code(),
+        Some(0)
+    );
+    assert_eq!(pressmark(at, &["load", "s", "one.ndjson", "--data", "d"]).status.code(), Some(0));
+    std::fs::remove_dir_all(at.join("d/full_text")).unwrap();
+    std::fs::write(at.join("d/full_text"), "no folder").unwrap();
+    for (arguments, code, stdout) in [
+        (&["search", "one", "--data", "d"][..], 2, ""),
+        (&["verify", "--data", "d"], 1, "stands still"),
+        (&["read", "s://a", "--data", "d"], 0, "one"),
+    ] {
+        let output = pressmark(at, arguments);
+        let (out, errors) = (text(&output.stdout), text(&output.stderr));
+        let all = format!("{out}{errors}");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {all}");
+        let is_told = all.contains("stands still");
+        assert_eq!((out.contains(stdout), is_told), (true, code > 0), "{arguments:?}: {all}");
+    }
+}

@@ -28,6 +28,27 @@ pub(crate) fn fold_char_dropping(
     folded.extend(cased.nfkd().filter(|part| !dropped(*part)));
 }
 
+/// What stands in a folded segment of a path for characters that fold to `/` (`／`, `℅`): a slash would part the segment.
+const SLASH_OF_SEGMENT: char = '\u{2044}';
+
+/// Appends the folded form of a character of a path's segment: no slash is in it.
+pub(super) fn fold_char_of_segment(character: char, folded: &mut String) {
+    let start = folded.len();
+    fold_char(character, folded);
+    let has_slash = |folded: &str| folded.get(start..).is_some_and(|piece| piece.contains('/'));
+    if has_slash(folded) {
+        let piece = folded.split_off(start);
+        folded.extend(piece.chars().map(|part| if part == '/' { SLASH_OF_SEGMENT } else { part }));
+    }
+}
+
+/// The folded form of a path's segment.
+pub(super) fn fold_segment(segment: &str) -> String {
+    let mut folded = String::with_capacity(segment.len());
+    segment.chars().for_each(|character| fold_char_of_segment(character, &mut folded));
+    folded
+}
+
 /// A text's folded form.
 pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
@@ -72,6 +93,17 @@ mod tests {
         ] {
             assert_eq!(fold(text), wanted, "{text}");
         }
+    }
+
+    #[test]
+    fn a_segment_has_no_slash_in_it() {
+        for (text, wanted) in [("売上／Report", "売上⁄report"), ("℅ me", "c⁄o me"), ("½", "1⁄2")]
+        {
+            assert_eq!(fold_segment(text), wanted, "{text}");
+        }
+        let all = (0..=u32::from(char::MAX)).filter_map(char::from_u32);
+        let parted = all.filter(|one| *one != '/' && fold_segment(&one.to_string()).contains('/'));
+        assert_eq!(parted.count(), 0);
     }
 
     #[test]

@@ -6,7 +6,9 @@
 
 use std::borrow::Cow;
 
-use super::fold::{begins_word, fold, fold_char, is_combining_mark};
+use super::fold::{
+    begins_word, fold, fold_char, fold_char_of_segment, fold_segment, is_combining_mark,
+};
 use crate::resource::{Binding, Value};
 use crate::uri_template::{Modifier, Operator, UriTemplate, decode};
 
@@ -61,7 +63,7 @@ impl Spelling {
         if !is_path {
             return fold(&self.readable(typed));
         }
-        let segments = typed.split('/').map(|segment| fold(&self.readable(segment)));
+        let segments = typed.split('/').map(|segment| fold_segment(&self.readable(segment)));
         segments.collect::<Vec<_>>().join("/")
     }
 }
@@ -315,7 +317,8 @@ impl PathText {
         let mut key = String::with_capacity(1 + self.folded.len() + segment.len() + 1);
         key.push(depth_char(self.depth));
         key.push_str(&self.folded);
-        let words = fold_with_words(&self.spelling.readable(segment), &mut key);
+        let segment_text = self.spelling.readable(segment);
+        let words = fold_with_words(&segment_text, fold_char_of_segment, &mut key);
         self.raw.push_str(segment);
         if is_folder {
             self.raw.push('/');
@@ -336,7 +339,7 @@ pub(crate) fn depth_char(depth: u32) -> char {
 impl Term {
     pub(crate) fn whole(text: &str, spelling: Spelling) -> Term {
         let mut key = String::with_capacity(text.len());
-        let words = fold_with_words(&spelling.readable(text), &mut key);
+        let words = fold_with_words(&spelling.readable(text), fold_char, &mut key);
         Term::new(key, text.to_owned(), words)
     }
 
@@ -371,7 +374,11 @@ impl Term {
 }
 
 /// Appends the folded text to `key`; where later words begin in it.
-fn fold_with_words(text: &str, key: &mut String) -> Vec<u16> {
+fn fold_with_words(
+    text: &str,
+    fold_char: impl Fn(char, &mut String),
+    key: &mut String,
+) -> Vec<u16> {
     let mut words = Vec::new();
     let mut chars = text.chars().filter(|character| !is_combining_mark(*character)).peekable();
     let mut before = None;

@@ -55,7 +55,9 @@ pub(crate) fn check(
         compared = 0;
     }
     let found = found.map(|found| format!("{found}; the index is made anew"));
-    found.into_iter().chain(faults.named).for_each(fault);
+    let failure = full_text.progress(newest).failure.filter(|_| !is_there && found.is_none());
+    let failure = failure.map(|failure| format!("the index stands still: {failure}"));
+    found.into_iter().chain(failure).chain(faults.named).for_each(fault);
     Ok(compared)
 }
 

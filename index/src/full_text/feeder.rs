@@ -22,6 +22,7 @@ use super::document::{DocumentMaker, ResourceDocument};
 use super::reconcile::Reconcile;
 use super::snapshot::Snapshot;
 use super::source::{TEXT_BYTES_MAX, decode, read_many};
+use super::tidy::Tidying;
 use crate::background::stand_back;
 use crate::change_log::Entry;
 use crate::error::{Error, ErrorKind, Result};
@@ -203,6 +204,7 @@ pub(super) struct Session<'s> {
     reconcile: Option<Reconcile>,
     /// Files that are yet to be compared with their checksums.
     unchecked: Option<Checksums>,
+    pub(super) tidying: Tidying,
 }
 
 impl<'s> Session<'s> {
@@ -249,6 +251,7 @@ impl<'s> Session<'s> {
             is_torn: false,
             reconcile: None,
             unchecked,
+            tidying: Tidying::begin(),
         };
         session.check_store()?;
         if !payload.is_complete {
@@ -273,6 +276,8 @@ impl<'s> Session<'s> {
         let has_compared = self.compare_checksums()?;
         if self.is_commit_due() {
             self.commit()?;
+        } else if !(has_followed || has_looked || has_compared) && self.tidying.is_due() {
+            self.tidy()?;
         }
         Ok(has_followed || has_looked || has_compared)
     }
@@ -444,12 +449,13 @@ impl<'s> Session<'s> {
         self.committed = self.fed;
         self.committed_at = Some(Instant::now());
         self.is_dirty = false;
+        self.tidying = Tidying::begin();
         self.publish();
         Ok(())
     }
 
     /// Opens what was committed last for searches.
-    fn open_newest(&self) -> Result<()> {
+    pub(super) fn open_newest(&self) -> Result<()> {
         let snapshot = Snapshot::open(self.reader.searcher(), &self.full_text.fields)?;
         self.full_text.newest.store(Some(Arc::new(snapshot)));
         Ok(())
@@ -464,7 +470,7 @@ impl<'s> Session<'s> {
         let at_most = match (self.is_dirty, self.committed_at) {
             (true, Some(at)) => self.interval().saturating_sub(at.elapsed()),
             (true, None) => Duration::ZERO,
-            (false, _) => IDLE_MAX,
+            (false, _) => self.tidying.rest().unwrap_or(IDLE_MAX),
         };
         let fed = self.fed;
         self.full_text.state.sleep(at_most, || self.shared.log_range().newest <= fed);

@@ -40,6 +40,7 @@ mod reconcile;
 mod schema;
 mod source;
 mod state;
+mod tidy;
 
 mod check;
 

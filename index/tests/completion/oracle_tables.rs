@@ -46,6 +46,7 @@ pub(crate) fn tables() -> Vec<Table> {
         optional_query(),
         paths("a://b/{+path}", |path| text("path", path)),
         paths("a://b{/path*}", |path| list("path", path)),
+        wide_slashes(),
         ambiguous_elements(),
         access(),
         later_words_beyond_the_bound(),
@@ -295,6 +296,26 @@ fn paths(template: &'static str, binding: fn(&str) -> pressmark_index::resource:
             ask("handbookx", &["handbook/", "Handbook/"]),
             ask("handbookloans", &[]),
             ask("handbook/loans/fees.md/", &[]),
+        ],
+    }
+}
+
+/// `／` is a slash in another width, and no slash of a path.
+fn wide_slashes() -> Table {
+    let ask = |typed, values: &[&str]| (Question::new("path", typed), answer(values));
+    let all = ["売上／Report.md", "plain.md", "other-Report.md", "x/a／b-zeta.md"];
+    Table {
+        name: "a wide slash parts words, not segments",
+        template: "a://b{/path*}",
+        records: all.iter().map(|path| record(vec![list("path", path)])).collect(),
+        rows: vec![
+            ask("Rep", &["other-Report.md", "売上／Report.md"]),
+            ask("売", &["売上／Report.md"]),
+            ask("売上／r", &["売上／Report.md"]),
+            ask("売上/r", &[]),
+            ask("x/b", &["x/a／b-zeta.md"]),
+            ask("x/z", &["x/a／b-zeta.md"]),
+            ask("x／z", &[]),
         ],
     }
 }

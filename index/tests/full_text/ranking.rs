@@ -1,10 +1,13 @@
 //! What is found, and what comes first.
 
+use std::time::Instant;
+
 use pressmark_index::access::Access;
+use pressmark_index::engine::Engine;
 use pressmark_index::error::ErrorKind;
 use pressmark_index::full_text::{SearchNote, SearchRequest, SearchSort};
 
-use crate::common::check_error;
+use crate::common::{check_clean, check_error};
 use crate::library::*;
 
 const LIBRARY: &[(&str, &str, &str)] = &[
@@ -250,4 +253,29 @@ fn pages_stay_together_while_the_index_goes_on() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 20);
+}
+
+/// Each commit leaves a segment, and every search looks into all of them.
+#[test]
+fn small_segments_become_one_when_it_is_quiet() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = library(folder.path(), &[]);
+    let mut most = 0;
+    for n in 0..6 {
+        put_all(&engine, [document(&format!("d{n}"), "", "needle")]);
+        assert_eq!(search(&engine, "needle").total, n + 1);
+        most = most.max(segments(&engine));
+    }
+    assert!(most > 1, "{most}");
+    let deadline = Instant::now() + TIME_MAX;
+    while segments(&engine) > 1 {
+        assert!(Instant::now() < deadline, "{} segments", segments(&engine));
+        std::thread::yield_now();
+    }
+    assert_eq!(search(&engine, "needle").total, 6);
+    check_clean(&engine);
+}
+
+fn segments(engine: &Engine) -> usize {
+    engine.stats().unwrap().full_text.unwrap().segments
 }

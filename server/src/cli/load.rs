@@ -13,7 +13,7 @@ use pressmark_index::uri_template::UriTemplate;
 use pressmark_proto::v1;
 use serde::Serialize;
 
-use super::open::{configuration, wait_for_full_text};
+use super::open::{configuration, remark_if_failing, wait_for_full_text};
 use super::output::{Failure, Out, REFUSED, Refusal, chain, code_name, say};
 use super::target::Target;
 use super::{Common, EXIT_PARTLY, EXIT_REFUSED};
@@ -101,7 +101,7 @@ pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Fai
     if let Some(engine) = target.engine() {
         // So that the next to open the store need not replay up to 512 MiB of its log. What fails here is in the log still.
         let _ = engine.flush();
-        wait_for_full_text(engine, common);
+        remark_if_failing(common, wait_for_full_text(engine, common));
     }
     written.map_err(|error| format!("--errors: {error}"))?;
     Ok(exit_code(&counts))

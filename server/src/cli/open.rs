@@ -29,6 +29,8 @@ const INDEX_POLL: Duration = Duration::from_millis(20);
 
 /// Nobody wonders about a wait of this long.
 const MOMENT: Duration = Duration::from_secs(1);
+/// An index that failed for this long is not waited for: the first attempts after a fault come within it.
+const FAILING_MAX: Duration = Duration::from_secs(3);
 
 /// What a command works with.
 #[derive(Clone)]
@@ -299,22 +301,38 @@ fn check_existing(setup: &Setup) -> Result<(), String> {
 
 /// Waits until all changes can be found; the shell can wait, and half an answer helps nobody. Says so when it takes longer
 /// than a moment.
-pub(super) fn wait_for_full_text(engine: &Engine, common: &Common) {
+///
+/// # Errors
+/// Why the index stands still. It is tried again in the background, so a fault that passes is waited for.
+pub(super) fn wait_for_full_text(engine: &Engine, common: &Common) -> Result<(), String> {
     let begun = Instant::now();
     let mut told = false;
+    let mut failing_since = None;
     while let Some(progress) = engine.full_text_progress() {
         let is_behind = progress.rebuilding.is_some() || progress.indexed_through < progress.newest;
         if let Some(failure) = progress.failure {
-            common.remark(&format!("the full-text index stands still: {failure}"));
-            return;
-        }
-        if !is_behind {
-            return;
+            let since: &mut Instant = failing_since.get_or_insert_with(Instant::now);
+            if since.elapsed() > FAILING_MAX {
+                return Err(format!("the full-text index stands still: {failure}"));
+            }
+        } else {
+            failing_since = None;
+            if !is_behind {
+                return Ok(());
+            }
         }
         if !told && begun.elapsed() > MOMENT {
             common.remark("the full-text index is being brought up to date");
             told = true;
         }
         std::thread::sleep(INDEX_POLL);
+    }
+    Ok(())
+}
+
+/// Says why full text cannot be used, to who wants something else.
+pub(super) fn remark_if_failing(common: &Common, waited: Result<(), String>) {
+    if let Err(failure) = waited {
+        common.remark(&failure);
     }
 }

@@ -63,7 +63,7 @@ const COLOURS: Paint =
 
 /// Prints the results in order, and on stderr how many there are and what else is to be known.
 pub(super) fn run(common: &Common, arguments: &SearchArgs) -> Result<ExitCode, Failure> {
-    let target = Target::look_with_full_text(common, "search")?;
+    let target = Target::look_to_search(common, "search")?;
     let stats = target.wait(target.operations().get_stats(v1::GetStatsRequest {}))?;
     let order = match arguments.sort {
         Sort::Relevance => v1::SearchOrder::Relevance,

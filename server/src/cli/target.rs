@@ -15,7 +15,8 @@ use tokio::runtime::{Handle, Runtime};
 use tonic::{Response, Status, Streaming};
 
 use super::open::{
-    NotOpened, Setup, open, open_existing, open_to_search, setup, wait_for_full_text,
+    NotOpened, Setup, open, open_existing, open_to_search, remark_if_failing, setup,
+    wait_for_full_text,
 };
 use super::output::{Failure, Refusal, chain, code_name};
 use super::serve::runtime;
@@ -42,11 +43,20 @@ impl Target {
         Self::new(common, || open_existing(&setup(common, &[])?, command))
     }
 
-    /// The same with its full-text index, brought up to date.
+    /// The same with its full-text index, brought up to date, to search in it.
+    pub(super) fn look_to_search(common: &Common, command: &str) -> Result<Target, Failure> {
+        Self::new(common, || {
+            let engine = open_to_search(&setup(common, &[])?, command)?;
+            wait_for_full_text(&engine, common)?;
+            Ok(engine)
+        })
+    }
+
+    /// The same, to look at the rest, too, when the index cannot be used.
     pub(super) fn look_with_full_text(common: &Common, command: &str) -> Result<Target, Failure> {
         Self::new(common, || {
             let engine = open_to_search(&setup(common, &[])?, command)?;
-            wait_for_full_text(&engine, common);
+            remark_if_failing(common, wait_for_full_text(&engine, common));
             Ok(engine)
         })
     }
@@ -55,11 +65,12 @@ impl Target {
     pub(super) fn look_at_all(common: &Common, command: &str) -> Result<Target, Failure> {
         Self::new(common, || {
             let setup = setup(common, &[])?;
-            if !setup.data_dir.join("full_text").is_dir() {
+            // Whatever stands there.
+            if std::fs::symlink_metadata(setup.data_dir.join("full_text")).is_err() {
                 return open_existing(&setup, command);
             }
             let engine = open_to_search(&setup, command)?;
-            wait_for_full_text(&engine, common);
+            remark_if_failing(common, wait_for_full_text(&engine, common));
             Ok(engine)
         })
     }
