@@ -290,6 +290,25 @@ fn values_are_completed_from_the_shell() {
             1 of 1
         "#]],
     );
+    check(
+        at,
+        &[
+            "complete",
+            "papers",
+            "name",
+            "",
+            "--context",
+            "team=core",
+            "--context",
+            "team=sales",
+            "--data",
+            "d",
+        ],
+        &expect![[r#"
+            exit 2
+            pressmark: variable `team`: it is chosen twice: choose one value of each variable
+        "#]],
+    );
 }
 
 #[test]

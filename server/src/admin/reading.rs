@@ -137,6 +137,13 @@ fn complete(
 ) -> Result<v1::CompleteVariableResponse, Error> {
     let chosen: Vec<(&str, &str)> =
         request.context.iter().map(|pair| (pair.name.as_str(), pair.value.as_str())).collect();
+    // As over MCP, where an object has each member once.
+    for (at, (name, _)) in chosen.iter().enumerate() {
+        if chosen.iter().take(at).any(|(other, _)| other == name) {
+            let detail = "it is chosen twice: choose one value of each variable";
+            return Err(Error::new(ErrorKind::InvalidRecord, format!("variable `{name}`"), detail));
+        }
+    }
     let completion = engine.complete(&CompletionRequest {
         space: &request.space,
         variable: &request.variable,

@@ -425,7 +425,7 @@ fn bytes(raw: RawBytes) -> Result<u64, String> {
 fn bytes_or_none(raw: RawBytes) -> Result<u64, String> {
     match raw {
         RawBytes::Integer(bytes) => {
-            u64::try_from(bytes).map_err(|_| "must be at least 1 byte".to_owned())
+            u64::try_from(bytes).map_err(|_| format!("{bytes} is no number of bytes"))
         }
         RawBytes::Text(text) => parse_bytes(&text),
     }
