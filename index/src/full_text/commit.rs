@@ -8,13 +8,14 @@ use std::sync::atomic::AtomicBool;
 
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError};
+use tantivy::{
+    Document, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError,
+};
 
 use super::FullTextOptions;
 use super::analysis::ANALYSIS_VERSION;
 use super::analysis::tokenizer::TextTokenizer;
 use super::directory::IndexDirectory;
-use super::document::ResourceDocument;
 use super::schema::{Fields, SCHEMA_VERSION, TOKENIZER};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -156,10 +157,10 @@ fn open_or_create(
 }
 
 /// Opens the writer. Its threads are as nice as the one that calls. It merges nothing yet, see [`allow_merges`].
-pub(super) fn writer(
+pub(super) fn writer<D: Document>(
     index: &Index,
     options: &FullTextOptions,
-) -> Result<IndexWriter<ResourceDocument>> {
+) -> Result<IndexWriter<D>> {
     let threads = options.threads.clamp(1, THREADS_MAX);
     let memory = (options.memory_bytes / threads).clamp(THREAD_BYTES_MIN, THREAD_BYTES_MAX);
     let writer_options = IndexWriterOptions::builder()
@@ -170,12 +171,16 @@ pub(super) fn writer(
     let writer =
         index.writer_with_options(writer_options).map_err(|source| failed("opened", source))?;
     writer.set_merge_policy(Box::new(NoMergePolicy));
+    // A writer numbers its operations from the number of the last commit on, so that the first one has the same. A merge of
+    // committed segments that begins before the next commit takes it for one that is in the commit: it passes it over in
+    // segments with deletions of that commit, and goes on behind it. A deletion would be lost, so the number goes to nothing.
+    writer.run(Vec::new()).map_err(|source| failed("written", source))?;
     Ok(writer)
 }
 
 /// From here on segments are merged. Before their files were compared with their checksums they are not: what is merged
 /// gets a checksum that is right, whatever was read.
-pub(super) fn allow_merges(writer: &IndexWriter<ResourceDocument>) {
+pub(super) fn allow_merges<D: Document>(writer: &IndexWriter<D>) {
     let mut policy = LogMergePolicy::default();
     policy.set_max_docs_before_merge(MERGED_DOCUMENTS_MAX);
     policy.set_min_num_segments(MERGE_FACTOR);
@@ -237,6 +242,14 @@ pub(super) fn failed(what: &str, source: TantivyError) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use tantivy::TantivyDocument;
+    use tantivy::collector::DocSetCollector;
+    use tantivy::query::AllQuery;
+    use tantivy::schema::Value;
+
+    use super::super::extract::AsStored;
     use super::*;
 
     #[test]
@@ -248,5 +261,52 @@ mod tests {
         for broken in ["", "a", "a through=1", "a through=x complete=1", "a through=1 complete=2"] {
             assert_eq!(Payload::decode(broken), None, "{broken}");
         }
+    }
+
+    /// The first thing after a start is a deletion in a segment that had deletions in the last commit, and segments are
+    /// merged before the next one.
+    #[test]
+    fn the_first_deletion_after_a_start_is_not_lost_in_a_merge() {
+        let folder = tempfile::tempdir().unwrap();
+        let fields = Fields::new();
+        let options = FullTextOptions {
+            memory_bytes: THREAD_BYTES_MIN,
+            hit_cache_bytes: 0,
+            threads: 1,
+            commit_interval: Duration::ZERO,
+            extract: Arc::new(AsStored),
+        };
+        let open = || open_or_create(folder.path(), &fields, &Arc::default()).unwrap();
+        let add = |writer: &IndexWriter, uri: &str| {
+            let mut document = TantivyDocument::new();
+            document.add_text(fields.uri, uri);
+            writer.add_document(document).unwrap();
+        };
+        let mut writer: IndexWriter = writer(&open().index, &options).unwrap();
+        for uris in [&["a", "b", "c", "d"][..], &["w", "x", "y"]] {
+            uris.iter().for_each(|uri| add(&writer, uri));
+            writer.commit().unwrap();
+        }
+        // More than a third of the second segment is deleted: it is merged with the first.
+        writer.delete_term(fields.uri_term("y"));
+        add(&writer, "e");
+        writer.commit().unwrap();
+        drop(writer);
+        let mut writer: IndexWriter = super::writer(&open().index, &options).unwrap();
+        allow_merges(&writer);
+        writer.delete_term(fields.uri_term("x"));
+        add(&writer, "f");
+        writer.commit().unwrap();
+        writer.wait_merging_threads().unwrap();
+        let searcher = open().reader.searcher();
+        let all = searcher.search(&AllQuery, &DocSetCollector).unwrap();
+        let uri = |address| {
+            let document: TantivyDocument = searcher.doc(address).unwrap();
+            document.get_first(fields.uri).unwrap().as_str().unwrap().to_owned()
+        };
+        let mut uris: Vec<String> = all.into_iter().map(uri).collect();
+        uris.sort_unstable();
+        assert_eq!(uris, ["a", "b", "c", "d", "e", "f", "w"]);
+        assert!(searcher.segment_readers().len() < 4, "nothing was merged");
     }
 }
