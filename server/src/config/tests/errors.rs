@@ -192,7 +192,7 @@ fn wrong_server_values() {
             pressmark.toml:2: server.sessions_max: -1 is not between 1 and 10000000
             pressmark.toml:2: server.reply_bytes_max: "5 parsecs" is no number of bytes; write an integer, or one with a unit: "64 MiB", "512 KiB", "2 GB"
             pressmark.toml:2: server.reply_bytes_max: "99999999999 TiB" is too large
-            pressmark.toml:2: server.reply_bytes_max: must be at least 1 byte
+            pressmark.toml:2: server.reply_bytes_max: -5 is no number of bytes
             pressmark.toml:2: server.request_timeout: must be longer than nothing"#]],
     );
 }
