@@ -20,7 +20,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 const LOOKS_MAX: u32 = 60;
 /// Fewer are not merged.
 const SEGMENTS_MIN: usize = 4;
-/// What is merged has no more documents than this: it takes some seconds of the background's time.
+/// What is merged has no more documents than this, so that one merge has a bound.
 const DOCUMENTS_MAX: u32 = 300_000;
 /// A segment is taken along while it has at most so many times the documents of all smaller ones: so each document is
 /// written anew a bounded number of times, however often it gets quiet.

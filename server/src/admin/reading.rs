@@ -1,5 +1,6 @@
 //! `ReadingService`: what hosts ask for, with the operator's access.
 
+use std::collections::HashSet;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -138,8 +139,9 @@ fn complete(
     let chosen: Vec<(&str, &str)> =
         request.context.iter().map(|pair| (pair.name.as_str(), pair.value.as_str())).collect();
     // As over MCP, where an object has each member once.
-    for (at, (name, _)) in chosen.iter().enumerate() {
-        if chosen.iter().take(at).any(|(other, _)| other == name) {
+    let mut names = HashSet::new();
+    for (name, _) in &chosen {
+        if !names.insert(*name) {
             let detail = "it is chosen twice: choose one value of each variable";
             return Err(Error::new(ErrorKind::InvalidRecord, format!("variable `{name}`"), detail));
         }

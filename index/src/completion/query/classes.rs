@@ -242,7 +242,7 @@ fn near<'a>(
             || later.iter().any(|other| other.term == candidate.term)
     };
     let counted_before =
-        later.iter().filter(|candidate| is_near(question, typed, candidate)).count();
+        later.iter().filter(|candidate| judged::is_near(question, typed, candidate.term)).count();
     let counted_before = beginning.saturating_add(u64::try_from(counted_before).unwrap_or(0));
     let total = u64::try_from(near_total).unwrap_or(0).saturating_sub(counted_before);
     let mut values;
@@ -264,12 +264,4 @@ fn near<'a>(
     }
     is_cut |= usize::try_from(total).unwrap_or(usize::MAX) + later.len() > LATER_VALUES_MAX;
     Ok(Later { values, total, is_cut })
-}
-
-fn is_near(question: &Question<'_>, typed: &Typed, candidate: &Candidate<'_>) -> bool {
-    let key = std::str::from_utf8(candidate.term.key).unwrap_or_default();
-    match question.typed.depth {
-        None => typed.matches(key),
-        Some(depth) => key.strip_prefix(depth).is_some_and(|key| typed.matches(key)),
-    }
 }

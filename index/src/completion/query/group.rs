@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::classes::{Found, LATER_VALUES_MAX, LATER_WORDS_BELOW, TYPOS_BELOW};
-use super::judged::has_later_word;
+use super::judged::{has_later_word, is_near};
 use super::question::{Candidate, Question, keep_first};
 use super::typos::Typed;
 use super::within::of_entries;
@@ -120,7 +120,9 @@ impl GroupValues {
             && let Some(near) = near
         {
             let others = (0..start).chain(end..self.len());
-            let is_near = |at: &usize| is_near(question, &near, self.key(*at));
+            let is_near = |at: &usize| {
+                self.candidate(*at).is_some_and(|value| is_near(question, &near, value.term))
+            };
             let others = others.filter(|at| later.binary_search(at).is_err());
             let others: Vec<usize> = others.filter(is_near).collect();
             count += others.len();
@@ -191,14 +193,6 @@ impl GroupValues {
         let room = VALUES_MAX.saturating_sub(found.values.len());
         keep_first(&mut values, room, |a, b| question.typed.order(a, b));
         found.values.extend(values);
-    }
-}
-
-fn is_near(question: &Question<'_>, near: &Typed, key: &[u8]) -> bool {
-    let Ok(key) = std::str::from_utf8(key) else { return false };
-    match question.typed.depth {
-        None => near.matches(key),
-        Some(depth) => key.strip_prefix(depth).is_some_and(|key| near.matches(key)),
     }
 }
 

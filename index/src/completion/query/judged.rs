@@ -127,8 +127,16 @@ fn is_of_class(
         let word = typed.key.strip_prefix(head);
         return word.is_some_and(|word| begins_word(question, term, key, word));
     }
-    let folded = key.get(typed.depth.map_or(0, char::len_utf8)..).unwrap_or_default();
-    near.is_some_and(|near| near.matches(folded))
+    near.is_some_and(|near| is_near(question, near, term))
+}
+
+/// Whether a value begins as typed but for some typos, at the depth of a path that is completed.
+pub(super) fn is_near(question: &Question<'_>, near: &Typed, term: TermRef<'_>) -> bool {
+    let Ok(key) = std::str::from_utf8(term.key) else { return false };
+    match question.typed.depth {
+        None => near.matches(key),
+        Some(depth) => key.strip_prefix(depth).is_some_and(|key| near.matches(key)),
+    }
 }
 
 /// Whether a value has a later word that begins as typed, and does not begin so itself.
