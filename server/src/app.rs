@@ -23,7 +23,7 @@ use crate::sharing::{self, Hello, Socket};
 use crate::shutdown::{Drained, Shutdown};
 use crate::subscriptions::{Subscriptions, SubscriptionsConfig};
 use crate::tools::{Tool, ToolRefused};
-use crate::transport::http::{self, Arrivals, HttpConfig, HttpServer};
+use crate::transport::http::{self, Arrivals, HttpConfig, HttpServer, RefusedHosts};
 use crate::transport::stdio::{self, StdioConfig};
 
 /// How long requests that run may take when the process ends.
@@ -172,6 +172,7 @@ impl App {
             admission: Admission::new(config.concurrent_requests_max, Arc::clone(&self.metrics)),
             arrivals: Arrivals::new(BODIES_ARRIVING_MAX, ARRIVED_BYTES_MAX),
             unsent_replies: UnsentReplies::new(UNSENT_REPLY_BYTES_MAX, &self.metrics),
+            refused_hosts: RefusedHosts::default(),
             metrics: Arc::clone(&self.metrics),
             shutdown: self.shutdown.clone(),
         };

@@ -108,8 +108,8 @@ pub struct RawServer {
     /// Most streams of notifications that are open at a time, over all connections; further ones are answered with 503.
     /// Default: `65536`.
     pub streams_max: Option<Spanned<RawCount>>,
-    /// A stream of notifications on which nothing was sent for this long gets a comment, so that nobody in between takes
-    /// it for dead. Default: `"25s"`.
+    /// The longest time between two things that are sent on a stream of events: a quiet one gets comments, so that no
+    /// proxy takes it for dead. Default: `"25s"`.
     pub stream_keep_alive: Option<Spanned<RawDuration>>,
     /// Most sessions of the revisions that have them; a client beyond them is served without one. Default: `10000`.
     pub sessions_max: Option<Spanned<RawCount>>,

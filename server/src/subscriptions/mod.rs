@@ -38,10 +38,7 @@ use std::{
 
 use parking_lot::Mutex;
 use pressmark_index::{access::Access, engine::Engine};
-use tokio::{
-    task::{AbortHandle, JoinError},
-    time::MissedTickBehavior,
-};
+use tokio::task::{AbortHandle, JoinError};
 
 pub use lists::{List, Lists};
 pub use pending::{PENDING_BYTES_MAX, PENDING_URIS_MAX};
@@ -71,9 +68,12 @@ pub struct SubscriptionsConfig {
     pub streams_max: usize,
     /// Bytes of the URIs that all watch, and of the other spellings under which they are found.
     pub watched_bytes_max: usize,
-    /// A stream on which nothing was sent for this long gets a comment.
+    /// The longest time between two things that are sent on a stream: a quiet one gets comments.
     pub keep_alive: Duration,
 }
+
+/// Each stream gets its comment after this share of the time, so that it is not late when the process is busy.
+const KEEP_ALIVE_EARLY: (u32, u32) = (3, 4);
 
 /// All subscriptions of a process.
 pub struct Subscriptions {
@@ -164,11 +164,19 @@ impl Subscriptions {
         }
     }
 
-    /// Looks at a part of the subscribers at a time: one timer for all of them. Takes out those that ended by themselves.
+    /// How often the streams of calls get comments.
+    pub(crate) fn keep_alive_period(&self) -> Duration {
+        let (share, whole) = KEEP_ALIVE_EARLY;
+        (self.config.keep_alive * share / whole).max(Duration::from_millis(1))
+    }
+
+    /// Looks at a part of the subscribers at a time: one timer for all of them. Every stream gets a comment in each round,
+    /// whatever was sent in between, so that no two are further apart than a round. Takes out subscribers that ended by
+    /// themselves.
     async fn keep_alive(&self) {
-        let period = self.config.keep_alive / u32::try_from(PARTS).unwrap_or(1);
-        let mut ticks = tokio::time::interval(period.max(Duration::from_millis(1)));
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let period = self.keep_alive_period() / u32::try_from(PARTS).unwrap_or(1);
+        // A tick that was missed is made up for: a round never takes longer than it should.
+        let mut ticks = tokio::time::interval(period.max(Duration::from_micros(1)));
         for part in (0..PARTS).cycle() {
             ticks.tick().await;
             self.registry.each_in(part, |subscriber| match subscriber.has_ended() {

@@ -40,8 +40,6 @@ pub(super) struct State {
     /// What it watches waits already in place of all that happened: nothing else need be kept.
     pub(super) collapsed: bool,
     keep_alive: bool,
-    /// Something was sent since the last look for quiet streams.
-    busy: bool,
     /// When the oldest change that waits was published.
     since: Option<Instant>,
     pub(super) ended: Option<Ended>,
@@ -186,10 +184,10 @@ impl Subscriber {
         }
     }
 
-    /// Sends a comment on the stream unless something was sent since the last call.
+    /// Sends a comment on the stream, unless something that waits is sent first.
     pub(super) fn keep_alive(&self) {
         let mut state = self.state.lock();
-        if !state.attached || std::mem::take(&mut state.busy) {
+        if !state.attached {
             return;
         }
         state.keep_alive = true;
@@ -319,7 +317,6 @@ impl Subscriber {
             state.since = None;
         }
         state.collapsed = false;
-        state.busy = true;
         state.keep_alive = false;
         Batch { lists, uris, since, first_number }
     }

@@ -24,7 +24,7 @@ use pressmark::{
     shutdown::Shutdown,
     subscriptions::{Subscriptions, SubscriptionsConfig},
     tools::Tool,
-    transport::http::{Arrivals, HttpConfig, HttpServer},
+    transport::http::{Arrivals, HttpConfig, HttpServer, RefusedHosts},
 };
 use pressmark_index::{
     access::Access,
@@ -229,6 +229,7 @@ impl Front {
             admission: Admission::new(bounds.requests_in_flight_max, Arc::clone(&metrics)),
             arrivals: Arrivals::new(bounds.bodies_arriving_max, 1 << 20),
             unsent_replies: UnsentReplies::new(bounds.unsent_reply_bytes_max, &metrics),
+            refused_hosts: RefusedHosts::default(),
             metrics: Arc::clone(&metrics),
             shutdown,
         };

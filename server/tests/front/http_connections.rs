@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-use crate::common::{Bounds, LEGACY, http::HttpFront};
+use crate::common::{
+    Bounds, Front, LEGACY,
+    events::{Event, Stream, listen_request},
+    http::HttpFront,
+};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use pressmark::shutdown::Drained;
-use tokio::{io::AsyncReadExt, io::AsyncWriteExt, net::TcpStream};
+use pressmark::{call_rates::Caller, shutdown::Drained, transport::http::serve_connection};
+use tokio::{io::AsyncReadExt, io::AsyncWriteExt, net::TcpStream, time::Instant};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -86,4 +90,52 @@ async fn a_body_that_does_not_come_is_408() {
     stream.read_to_end(&mut reply).await.unwrap();
     assert!(reply.starts_with(b"HTTP/1.1 408 "), "{}", String::from_utf8_lossy(&reply));
     assert_eq!(server.front.http.metrics.requests_in_flight.get(), 0);
+}
+
+/// The listen's stream over HTTP/1.1 or HTTP/2, on a connection in memory.
+async fn listen_in_memory(front: &Front, is_http2: bool) -> Stream {
+    let (client, served) = tokio::io::duplex(64 * 1024);
+    let server = std::sync::Arc::clone(&front.http);
+    tokio::spawn(async move { serve_connection(served, Caller::Process, &server).await });
+    let request = listen_request("1", r#"{"resourceSubscriptions":["note://shelf/plain"]}"#);
+    if !is_http2 {
+        return Stream::over(client, request).await;
+    }
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(client))
+            .await
+            .unwrap();
+    tokio::spawn(connection);
+    let (mut head, body) = request.into_parts();
+    head.headers.remove("host");
+    Stream::of(sender.send_request(Request::from_parts(head, body)).await.unwrap())
+}
+
+/// The clock is virtual: it jumps to the next timer.
+#[tokio::test(start_paused = true)]
+async fn a_stream_is_never_quiet_for_longer_than_its_keep_alive() {
+    let keep_alive = Duration::from_secs(24);
+    for is_http2 in [false, true] {
+        let front = Front::new(Bounds { keep_alive, ..Bounds::default() });
+        let mut stream = listen_in_memory(&front, is_http2).await;
+        stream.acknowledged().await;
+        let (mut last, mut comments) = (Instant::now(), 0);
+        while comments < 8 {
+            match stream.next().await.unwrap() {
+                Event::Comment => comments += 1,
+                Event::Message { .. } => {}
+                Event::Primed(id) => panic!("an event {id} without a message"),
+            }
+            let quiet = last.elapsed();
+            assert!(quiet <= keep_alive, "HTTP/2 {is_http2}, {comments}: {quiet:?}");
+            last = Instant::now();
+            // What is sent between two comments must not make the next one late.
+            if comments == 3 {
+                tokio::time::sleep_until(last + keep_alive / 8).await;
+                front.put("plain", "changed");
+            }
+        }
+        let cache_control = &stream.head.headers["cache-control"];
+        assert_eq!(cache_control, "no-cache, no-store, no-transform");
+    }
 }

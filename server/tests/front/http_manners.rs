@@ -60,7 +60,12 @@ async fn paths_and_methods() {
         ("GET", "/mcp", 400, None),
         ("PUT", "/mcp", 405, Some("GET, POST, DELETE, OPTIONS")),
         ("GET", "/", 404, None),
-        ("POST", "/mcp/", 404, None),
+        ("POST", "/mcp/", 415, None),
+        ("GET", "/mcp/", 400, None),
+        ("DELETE", "/mcp/", 400, None),
+        ("OPTIONS", "/mcp/", 204, None),
+        ("POST", "/mcp//", 404, None),
+        ("POST", "/mcp/x", 404, None),
         ("GET", "/healthz", 200, None),
         ("HEAD", "/healthz", 200, None),
         ("POST", "/healthz", 405, Some("GET, HEAD")),
@@ -78,19 +83,42 @@ async fn paths_and_methods() {
 }
 
 #[tokio::test]
-async fn probes_answer_under_any_host_and_say_what_goes_on() {
+async fn an_endpoint_with_a_slash_answers_without_a_redirect() {
+    let server = HttpFront::start(Bounds::default()).await;
+    let headers = [("content-type", "application/json")];
+    let reply = server.send("POST", "/mcp/", &headers, PING).await;
+    assert_eq!((reply.status, &reply.json()["result"]), (200, &serde_json::json!({})));
+}
+
+#[tokio::test]
+async fn probes_answer_under_any_host_and_say_what_goes_on_under_an_allowed_one() {
     let server = HttpFront::start(Bounds::default()).await;
     let host = [("host", "10.0.0.7:7411")];
     assert_eq!(server.send("GET", "/healthz", &host, b"").await.status, 200);
     assert_eq!(server.send("GET", "/metrics", &host, b"").await.status, 403);
-    let readiness = async || {
-        let reply = server.send("GET", "/readyz", &host, b"").await;
+    let readiness = async |headers: &[(&str, &str)]| {
+        let reply = server.send("GET", "/readyz", headers, b"").await;
         (reply.status, String::from_utf8_lossy(&reply.body).into_owned())
     };
     let indexing = server.front.pool.mcp().unsettled();
-    assert_eq!(readiness().await, (200, "ready (indexing)\n".to_owned()));
+    assert_eq!(readiness(&[]).await, (200, "ready (indexing)\n".to_owned()));
+    assert_eq!(readiness(&host).await, (200, "ready\n".to_owned()));
     drop(indexing);
-    assert_eq!(readiness().await, (200, "ready\n".to_owned()));
+    assert_eq!(readiness(&[]).await, (200, "ready\n".to_owned()));
+}
+
+#[tokio::test]
+async fn a_refused_host_reads_which_setting_allows_it() {
+    let server = HttpFront::start(Bounds::default()).await;
+    for headers in [[("host", "docs.example.org")], [("origin", "https://docs.example.org")]] {
+        let reply = server.post(LEGACY, &headers, PING).await;
+        assert_eq!(reply.status, 403);
+        let error = reply.json();
+        let message = error["error"]["message"].as_str().unwrap();
+        for part in ["docs.example.org", "`allowed_hosts`"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
 }
 
 #[tokio::test]

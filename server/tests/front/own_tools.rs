@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::common::{
     Bounds, Front, LEGACY, META, MODERN, collection,
-    events::Stream,
+    events::{Event, Stream},
     http::{HttpFront, usual_headers},
     lines::LineClient,
     tools, until,
@@ -96,6 +96,28 @@ async fn over_http_progress_is_a_stream_that_ends_with_the_reply() {
         assert_eq!(messages.iter().map(numbers).collect::<Vec<_>>(), told(revision));
     }
     until(|| server.front.http.metrics.requests_in_flight.get() == 0).await;
+}
+
+/// A proxy would cut a stream on which nothing comes while a call works.
+#[tokio::test]
+async fn a_call_that_tells_nothing_for_a_while_has_comments_on_its_stream() {
+    let done = Arc::new(Notify::new());
+    let ends = Arc::clone(&done);
+    let tool = Tool::new("slow", async move |context: Context, _: NoArguments| {
+        context.progress(0.5, Some(1.0), None);
+        ends.notified().await;
+        Ok(ToolResult::text("done"))
+    });
+    let bounds = Bounds { keep_alive: Duration::from_millis(20), ..Bounds::default() };
+    let server = HttpFront::of(Front::with_tools(bounds, vec![tool])).await;
+    let body = call(MODERN, "slow", &json!({"progressToken": "t"}));
+    let mut stream = open(&server, MODERN, &[], &body).await;
+    stream.message().await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(stream.next().await, Some(Event::Comment));
+    }
+    done.notify_one();
+    is_done(&stream.message().await.unwrap());
 }
 
 /// A number that is whole is spelled without a fraction: as JSON it is the same.

@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::{
+    HttpServer,
     content::Accepted,
-    events::{Events, Next, event},
+    events::{Events, KEEP_ALIVE, Next, event},
 };
 use crate::{
     error::{Code, Fault},
@@ -30,6 +31,8 @@ pub(super) struct CallEvents {
     first: Option<Told>,
     ended: bool,
     started: Instant,
+    /// The time between two comments of a call that tells nothing.
+    keep_alive: Interval,
     metrics: Arc<Metrics>,
     /// Given back when the stream has ended.
     pub(super) admitted: Option<Admitted>,
@@ -49,7 +52,7 @@ pub(super) async fn call(
     client: Option<&Subscription>,
     accepted: Accepted,
     time_max: Duration,
-    metrics: &Arc<Metrics>,
+    server: &HttpServer,
 ) -> Called {
     let started = Instant::now();
     let client_gone = match call.revision().era() {
@@ -68,8 +71,13 @@ pub(super) async fn call(
             Told::Cancelled if accepted.json => return Called::Answer(cancelled(&id)),
             told => Some(told),
         };
-        let metrics = Arc::clone(metrics);
-        let call = CallEvents { running, first, ended: false, started, metrics, admitted: None };
+        let mut keep_alive = tokio::time::interval(server.subscriptions.keep_alive_period());
+        keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        keep_alive.reset();
+        let metrics = Arc::clone(&server.metrics);
+        let ended = false;
+        let call =
+            CallEvents { running, first, ended, started, keep_alive, metrics, admitted: None };
         return Called::Events(Events::Call(Box::new(call)));
     }
 }
@@ -91,6 +99,11 @@ impl CallEvents {
             Some(told) => Poll::Ready(told),
             None => self.running.poll_next(context),
         };
+        if told.is_pending() {
+            let due = self.keep_alive.poll_tick(context);
+            return due.map(|_| Some(Next::Events(KEEP_ALIVE.to_vec(), None)));
+        }
+        self.keep_alive.reset();
         told.map(|told| {
             Some(match told {
                 Told::Notification(message) => Next::Events(event(&message), None),

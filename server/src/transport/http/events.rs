@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A comment line, which every reader of events passes over.
-const KEEP_ALIVE: &[u8] = b":\n\n";
+pub(super) const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// The events of one response.
 pub(super) enum Events {

@@ -5,7 +5,7 @@
 //! 1. `listener`: a bounded number of connections; a deadline for heads; idle ones are closed.
 //! 2. `origin`: Host and Origin. Before everything else, so that a web page that has no business
 //!    here learns nothing, not even which paths exist. `/healthz` and `/readyz` are in front of
-//!    it: probes ask by address, and their answers say nothing.
+//!    it: probes ask by address. Under a name that is not allowed they say no more than their status.
 //! 3. `routes`: the path and the HTTP method.
 //! 4. `content`: Content-Type and Accept, which need no body.
 //! 5. `body`: the bounded body. One that is not there with its head waits in a place of its own, for
@@ -41,6 +41,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use body::Arrivals;
 pub use listener::{serve, serve_connection};
+pub use origin::RefusedHosts;
 
 use crate::{
     engine_pool::EnginePool,
@@ -91,6 +92,8 @@ pub struct HttpServer {
     pub arrivals: Arrivals,
     /// Bytes of replies that are not written yet, over all connections.
     pub unsent_replies: UnsentReplies,
+    /// Hosts whose refusal was logged.
+    pub refused_hosts: RefusedHosts,
     /// What `/metrics` says.
     pub metrics: Arc<Metrics>,
     /// The process's end.

@@ -1,18 +1,52 @@
 //! Host and Origin: what keeps web pages away that reach us by DNS rebinding.
 
-use std::net::IpAddr;
+use std::{borrow::Cow, collections::HashSet, net::IpAddr};
 
 use hyper::{
     HeaderMap, StatusCode, Uri, Version,
     header::{HOST, HeaderValue, ORIGIN},
     http::uri::Authority,
 };
+use parking_lot::Mutex;
+
+use crate::error::quoted;
 
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) status: StatusCode,
-    pub(super) reason: &'static str,
+    pub(super) reason: Cow<'static, str>,
+    /// The host that is not allowed, where that is the reason.
+    pub(super) host: Option<String>,
+}
+
+/// Hosts whose refusal was logged: an operator who forgot `allowed_hosts` reads each once, and a client that makes up
+/// names does not fill the log.
+#[derive(Default)]
+pub struct RefusedHosts {
+    logged: Mutex<HashSet<String>>,
+}
+
+/// Hosts that are logged, over the life of the process.
+const LOGGED_HOSTS_MAX: usize = 64;
+
+// === impl RefusedHosts ===
+
+impl RefusedHosts {
+    /// Logs the refusal of a host, once for each of the first [`LOGGED_HOSTS_MAX`]; true when it was logged.
+    pub(super) fn log(&self, host: &str) -> bool {
+        let is_new = {
+            let mut logged = self.logged.lock();
+            logged.len() < LOGGED_HOSTS_MAX && logged.insert(host.to_ascii_lowercase())
+        };
+        if is_new {
+            tracing::warn!(
+                "requests for the host `{host}` are refused: if it is a name of this server, add it to \
+                 `allowed_hosts` under [server] in the configuration"
+            );
+        }
+        is_new
+    }
 }
 
 /// Judges a request's Host (of HTTP/2 its `:authority`) and Origin; gives the Origin back where
@@ -29,19 +63,19 @@ pub(super) fn check<'a>(
     let mut origins = headers.get_all(ORIGIN).iter();
     let origin = origins.next();
     if origins.next().is_some() {
-        return Err(forbidden("this Origin is not allowed here"));
+        return Err(forbidden("the header Origin is given more than once"));
     }
     if let Some(origin) = origin
         && !origin.to_str().is_ok_and(|origin| origin_allowed(origin, allowed_hosts))
     {
-        return Err(forbidden("this Origin is not allowed here"));
+        return Err(refused_origin(origin));
     }
     if version == Version::HTTP_11 && uri.authority().is_none() && names_loopback(headers) {
         return Ok(origin);
     }
     let authority = authority(version, uri, headers)?;
     if !host_allowed(authority.host(), allowed_hosts) {
-        return Err(forbidden("this Host is not allowed here: the operator may allow it"));
+        return Err(refused_host(authority.host()));
     }
     Ok(origin)
 }
@@ -109,12 +143,29 @@ fn is_loopback(host: &str) -> bool {
         || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn forbidden(reason: &'static str) -> Refused {
-    Refused { status: StatusCode::FORBIDDEN, reason }
+/// Names the host as it arrived: behind a proxy that need not be what the client sent.
+fn refused_host(host: &str) -> Refused {
+    let host = quoted(host).into_owned();
+    let reason = format!(
+        "the Host `{host}` is not allowed: the operator can add it to `allowed_hosts` under [server]"
+    );
+    Refused { status: StatusCode::FORBIDDEN, reason: reason.into(), host: Some(host) }
+}
+
+fn refused_origin(origin: &HeaderValue) -> Refused {
+    let reason = format!(
+        "the Origin `{}` is not allowed: the operator can add its host to `allowed_hosts` under [server]",
+        quoted(origin.to_str().unwrap_or("(not ASCII)"))
+    );
+    forbidden(reason)
+}
+
+fn forbidden(reason: impl Into<Cow<'static, str>>) -> Refused {
+    Refused { status: StatusCode::FORBIDDEN, reason: reason.into(), host: None }
 }
 
 fn bad_request(reason: &'static str) -> Refused {
-    Refused { status: StatusCode::BAD_REQUEST, reason }
+    Refused { status: StatusCode::BAD_REQUEST, reason: reason.into(), host: None }
 }
 
 #[cfg(test)]
@@ -181,6 +232,24 @@ mod tests {
         ] {
             assert_eq!(status(version, uri, lines), expected, "{uri} {lines:?}");
         }
+    }
+
+    #[test]
+    fn a_refused_host_is_named_with_the_way_out_and_logged_once() {
+        let headers = HeaderMap::from_iter([(HOST, "docs.example.org:8443".parse().unwrap())]);
+        let refused = check(Version::HTTP_11, &"/mcp".parse().unwrap(), &headers, &[]).unwrap_err();
+        for part in ["docs.example.org", "`allowed_hosts`"] {
+            assert!(refused.reason.contains(part), "{}", refused.reason);
+        }
+        let host = refused.host.unwrap();
+        assert_eq!(host, "docs.example.org");
+        let hosts = RefusedHosts::default();
+        assert_eq!(
+            ["docs.example.org", "DOCS.example.org"].map(|host| hosts.log(host)),
+            [true, false]
+        );
+        let logged = (0..1_000).filter(|number| hosts.log(&format!("made-up-{number}"))).count();
+        assert_eq!(logged, LOGGED_HOSTS_MAX - 1);
     }
 
     #[test]

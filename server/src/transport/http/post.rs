@@ -97,7 +97,7 @@ async fn answer(
         Step::Call(call) => {
             let client = channel.subscription().map(|client| &**client);
             let time_max = deadline.saturating_duration_since(started);
-            match call_events::call(*call, client, accepted, time_max, &server.metrics).await {
+            match call_events::call(*call, client, accepted, time_max, server).await {
                 Called::Answer(answer) => answer,
                 Called::Events(events) => return responses::events(events),
             }

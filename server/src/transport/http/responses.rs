@@ -1,5 +1,7 @@
 //! Responses with their headers, which are static values.
 
+use std::borrow::Cow;
+
 use hyper::{
     Response, StatusCode,
     header::{
@@ -20,7 +22,8 @@ const METRICS: HeaderValue =
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
-const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-store");
+/// A proxy that compresses would hold each event back until it has enough of them.
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-store, no-transform");
 /// Proxies of the kind of nginx would hold events back until they have a buffer full.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const NO: HeaderValue = HeaderValue::from_static("no");
@@ -44,7 +47,7 @@ pub(super) fn answer(answer: Answer) -> HttpResponse {
 }
 
 /// An error in front of the message's own answer: it has no id.
-pub(super) fn refusal(status: StatusCode, reason: &'static str) -> HttpResponse {
+pub(super) fn refusal(status: StatusCode, reason: impl Into<Cow<'static, str>>) -> HttpResponse {
     json(status, Fault::invalid_request(reason).reply(None))
 }
 

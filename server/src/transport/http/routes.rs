@@ -28,7 +28,7 @@ pub(super) async fn respond(
 ) -> HttpResponse {
     match request.uri().path() {
         "/healthz" => return probe(request.method(), StatusCode::OK, "ok\n".into()),
-        "/readyz" => return readyz(server, request.method()),
+        "/readyz" => return readyz(server, &request),
         _ => {}
     }
     let (version, uri, headers) = (request.version(), request.uri(), request.headers());
@@ -41,14 +41,24 @@ pub(super) async fn respond(
             }
             response
         }
-        Err(refused) => responses::refusal(refused.status, refused.reason),
+        Err(refused) => {
+            if let Some(host) = &refused.host {
+                server.refused_hosts.log(host);
+            }
+            responses::refusal(refused.status, refused.reason)
+        }
     };
     server.metrics.responded(response.status());
     response
 }
 
 async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) -> HttpResponse {
-    match (request.uri().path(), request.method()) {
+    // Some hosts add a slash, and few follow a redirect of a POST.
+    let path = match request.uri().path() {
+        "/mcp/" => "/mcp",
+        path => path,
+    };
+    match (path, request.method()) {
         ("/mcp", &Method::POST) => post::respond(server, request, caller).await,
         ("/mcp", &Method::GET) => get::respond(server, request.headers(), caller),
         ("/mcp", &Method::DELETE) => delete_session(server, request.headers()),
@@ -65,14 +75,26 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
 }
 
 /// Ready until the end begins: reads are answered while the sources are scanned, and by a store
-/// that refuses writes. Both are said here.
-fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
+/// that refuses writes. A probe asks under any name and learns that much; what is going on is said only
+/// under a name that is allowed.
+fn readyz(server: &HttpServer, request: &Request<Incoming>) -> HttpResponse {
     if server.shutdown.has_begun() {
-        return probe(method, StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".into());
+        let text = "shutting down\n".into();
+        return probe(request.method(), StatusCode::SERVICE_UNAVAILABLE, text);
     }
+    let (version, uri, headers) = (request.version(), request.uri(), request.headers());
+    let text = match origin::check(version, uri, headers, &server.config.allowed_hosts) {
+        Ok(_) => readiness(server),
+        Err(_) => "ready\n".into(),
+    };
+    probe(request.method(), StatusCode::OK, text)
+}
+
+/// What goes on in a server that is ready.
+fn readiness(server: &HttpServer) -> Bytes {
     let settled = server.pool.mcp().is_settled();
     let behind = server.pool.mcp().engine().spaces_without_completion();
-    let text = match store_health(server).since.map(jiff::Timestamp::from_millisecond) {
+    match store_health(server).since.map(jiff::Timestamp::from_millisecond) {
         None if settled && behind > 0 => {
             format!("ready, but the completion of {behind} spaces is still being made\n").into()
         }
@@ -84,8 +106,7 @@ fn readyz(server: &HttpServer, method: &Method) -> HttpResponse {
                 .into()
         }
         Some(Err(_)) => "ready, but the store refuses writes: the log says why\n".into(),
-    };
-    probe(method, StatusCode::OK, text)
+    }
 }
 
 /// Ready, with the folders whose changes are seen late.
@@ -99,11 +120,14 @@ fn ready_said(folders_polled: i64) -> Bytes {
     }
 }
 
-/// How far the full-text index is, as long as it is behind: searching answers from what it has.
+/// How far the full-text index is, as long as it is behind: searching answers from what it has. Why it cannot go on is for
+/// the log: the reason may name files.
 fn full_text_behind(progress: Option<FullTextProgress>) -> Option<Bytes> {
     let FullTextProgress { rebuilding, failure, .. } = progress?;
     let said = match (rebuilding, failure) {
-        (_, Some(failure)) => format!("ready, but the full-text index stands still: {failure}\n"),
+        (_, Some(_)) => {
+            "ready, but the full-text index stands still: the log says why\n".to_owned()
+        }
         (Some(share), None) => {
             let share = (share * 100.0).floor();
             format!("ready, but the full-text index is still being made: {share:.0} %\n")
