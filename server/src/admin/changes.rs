@@ -13,6 +13,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Response, Status, async_trait};
 
+use super::messages::in_messages;
 use super::{Plane, convert, status};
 
 /// Changes of one message.
@@ -63,6 +64,23 @@ impl ChangesService for Plane {
     }
 }
 
+/// Sends changes in as many messages as they need; each says how far it goes, so that a client that loses the others
+/// begins behind it.
+async fn send(
+    changes: Vec<v1::Change>,
+    from: u64,
+    through: u64,
+    sender: &mpsc::Sender<Result<v1::WatchChangesResponse, Status>>,
+) -> Result<(), mpsc::error::SendError<Result<v1::WatchChangesResponse, Status>>> {
+    let mut groups = in_messages(changes);
+    let last = groups.pop().unwrap_or_default();
+    for changes in groups {
+        let through_sequence = changes.last().map_or(from, |change| change.sequence);
+        sender.send(Ok(v1::WatchChangesResponse { changes, through_sequence })).await?;
+    }
+    sender.send(Ok(v1::WatchChangesResponse { changes: last, through_sequence: through })).await
+}
+
 impl Plane {
     /// Sends what the log has and then what comes; ends when the client goes away.
     async fn watch(
@@ -93,9 +111,8 @@ impl Plane {
                 }
                 (Vec::new(), after)
             };
-            after = through;
-            let response = v1::WatchChangesResponse { changes, through_sequence: through };
-            if sender.send(Ok(response)).await.is_err() {
+            let from = std::mem::replace(&mut after, through);
+            if send(changes, from, through, sender).await.is_err() {
                 return Ok(());
             }
         }

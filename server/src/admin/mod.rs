@@ -6,10 +6,12 @@ mod bounded;
 mod changes;
 pub(crate) mod client;
 mod convert;
+mod door;
 pub(crate) mod feed;
 mod health;
 mod host_json;
 mod ingest;
+mod messages;
 mod operations;
 mod pace;
 pub(crate) mod place;
@@ -37,13 +39,13 @@ use pressmark_proto::v1::resources_service_server::ResourcesServiceServer;
 use pressmark_proto::v1::spaces_service_server::SpacesServiceServer;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::Status;
 use tonic::service::{InterceptorLayer, Routes};
 use tonic::transport::Server;
 
 use self::blocking::Blocking;
 use self::bounded::bounded;
+use self::door::LetIn;
 use self::pace::Pace;
 pub use self::thread::serve_apart;
 pub use self::token::{Callers, Token};
@@ -102,9 +104,15 @@ pub async fn serve(
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .max_frame_size(FRAME_BYTES_MAX)
-        .layer(InterceptorLayer::new(move |request| callers.admit(request)))
+        .layer(InterceptorLayer::new(move |request| {
+            let request = callers.admit(request)?;
+            if let Some(let_in) = request.extensions().get::<LetIn>() {
+                let_in.call();
+            }
+            Ok(request)
+        }))
         .add_routes(routes)
-        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move {
+        .serve_with_incoming_shutdown(door::connections(listener), async move {
             ends.begun().await;
         })
         .await

@@ -18,6 +18,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, async_trait};
 
+use super::messages::in_messages;
 use super::{Plane, convert, host_json};
 use crate::search_notes::told;
 
@@ -110,9 +111,10 @@ impl Plane {
                     Ok((host_json::listed(&page)?, page.next_cursor))
                 })
                 .await?;
-            let response = v1::ListResourcesResponse { resources };
-            if !response.resources.is_empty() && sender.send(Ok(response)).await.is_err() {
-                return Ok(());
+            for resources in in_messages(resources) {
+                if sender.send(Ok(v1::ListResourcesResponse { resources })).await.is_err() {
+                    return Ok(());
+                }
             }
             match next {
                 Some(next) => cursor = Some(next),

@@ -10,6 +10,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, async_trait};
 
+use super::messages::in_messages;
 use super::{Plane, convert, status};
 
 /// Resources of one message.
@@ -70,11 +71,11 @@ impl Plane {
         while left > 0 {
             let page = self.page(&request, after.take(), left).await?;
             left = left.saturating_sub(u64::try_from(page.resources.len()).unwrap_or(u64::MAX));
-            let resources: Vec<_> =
-                page.resources.into_iter().map(|stored| self.stored(stored)).collect();
-            let response = v1::ScanResourcesResponse { resources };
-            if !response.resources.is_empty() && sender.send(Ok(response)).await.is_err() {
-                return Ok(());
+            let resources = page.resources.into_iter().map(|stored| self.stored(stored));
+            for resources in in_messages(resources) {
+                if sender.send(Ok(v1::ScanResourcesResponse { resources })).await.is_err() {
+                    return Ok(());
+                }
             }
             match page.after_uri {
                 Some(uri) => after = Some(uri),

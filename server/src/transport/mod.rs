@@ -4,4 +4,5 @@ pub mod http;
 
 pub mod stdio;
 
+pub(crate) mod accept;
 pub(crate) mod line_reader;

@@ -83,3 +83,26 @@ async fn a_scan_gives_everything_once_and_goes_on_where_it_was_cut() {
     let status = plane.resources().scan_resources(request).await.unwrap_err();
     assert_eq!(status.code(), Code::NotFound);
 }
+
+/// Clients of gRPC refuse a message of more unless they are told otherwise; ours is one of them.
+#[tokio::test]
+async fn a_scan_of_large_resources_has_no_message_over_four_mebibytes() {
+    let plane = Plane::start().await;
+    for (name, bytes) in [("a", 900_000), ("b", 3_900_000), ("c", 900_000), ("d", 3_900_000)] {
+        let answer = plane.send(vec![batch(1, vec![put(text(name, &"x".repeat(bytes)))])]).await;
+        assert_eq!(answer[0].created, 1, "{answer:?}");
+    }
+    let all = scan(&plane, v1::ScanResourcesRequest::default()).await;
+    let bytes = |stored: &v1::StoredResource| {
+        let resource = stored.resource.as_ref().unwrap();
+        resource
+            .contents
+            .iter()
+            .map(|part| match &part.body {
+                Some(v1::part::Body::Text(text)) => text.len(),
+                Some(_) | None => 0,
+            })
+            .sum::<usize>()
+    };
+    assert_eq!(all.iter().map(bytes).collect::<Vec<_>>(), [900_000, 3_900_000, 900_000, 3_900_000]);
+}
