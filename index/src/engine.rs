@@ -215,6 +215,12 @@ impl Engine {
         Reader::new(&position, "cursor").rest_str().map(str::to_owned)
     }
 
+    /// A secret of this store for another purpose, which stays the same as long as the store does. Nobody who knows it
+    /// learns another one.
+    pub fn derived_secret(&self, purpose: &str) -> [u8; SECRET_BYTES] {
+        blake3::derive_key(purpose, &self.secret)
+    }
+
     /// A window of a resource's text.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::limits::{Admission, UnsentReplies};
 use crate::mcp::{Mcp, McpConfig};
 use crate::metrics::Metrics;
 use crate::readiness::Latch;
-use crate::sessions::{Sessions, SessionsConfig};
+use crate::sessions::{SessionKey, Sessions, SessionsConfig};
 use crate::sharing::{self, Hello, Socket};
 use crate::shutdown::{Drained, Shutdown};
 use crate::subscriptions::{Subscriptions, SubscriptionsConfig};
@@ -147,8 +147,10 @@ impl App {
         let config = &self.config;
         let sessions =
             SessionsConfig { sessions_max: config.sessions_max, idle_timeout: config.session_idle };
+        let key = SessionKey::new(self.mcp.engine().derived_secret(SessionKey::PURPOSE));
         let sessions = Arc::new(Sessions::new(
             sessions,
+            key,
             Arc::clone(&self.subscriptions),
             Arc::clone(self.mcp.access()),
             Arc::clone(&self.metrics),
@@ -157,6 +159,8 @@ impl App {
         let server = HttpServer {
             config: HttpConfig {
                 allowed_hosts: config.allowed_hosts.clone(),
+                metrics_hosts: config.metrics_hosts.clone(),
+                trusted_proxies: config.trusted_proxies.clone(),
                 body_bytes_max: bytes(config.body_bytes_max),
                 connections_max: config.connections_max,
                 streams_per_connection_max: STREAMS_PER_CONNECTION_MAX,
@@ -170,7 +174,7 @@ impl App {
             sessions,
             subscriptions: Arc::clone(&self.subscriptions),
             admission: Admission::new(config.concurrent_requests_max, Arc::clone(&self.metrics)),
-            arrivals: Arrivals::new(BODIES_ARRIVING_MAX, ARRIVED_BYTES_MAX),
+            arrivals: Arrivals::new(BODIES_ARRIVING_MAX, ARRIVED_BYTES_MAX, &self.metrics),
             unsent_replies: UnsentReplies::new(UNSENT_REPLY_BYTES_MAX, &self.metrics),
             refused_hosts: RefusedHosts::default(),
             metrics: Arc::clone(&self.metrics),

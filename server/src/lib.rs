@@ -27,6 +27,7 @@ pub mod sharing;
 pub mod engine_pool;
 
 pub mod call_rates;
+pub mod client_address;
 pub mod error;
 pub mod limits;
 pub mod metrics;

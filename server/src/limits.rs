@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{call_rates::Caller, metrics::Metrics};
-use shares::{Share, Shares};
+pub(crate) use shares::{Share, Shares};
 
 /// Lets a bounded number of requests in. The gauge of requests in flight is the count itself: nobody waits for room, so
 /// that a semaphore, whose permits go back under a lock, would be one more than is needed.

@@ -100,6 +100,8 @@ pub struct Metrics {
     pub sessions: Gauge,
     /// `initialize` requests that got no session because there were too many.
     pub sessions_refused: Counter,
+    /// Requests of sessions of which only the id is left.
+    pub sessions_continued: Counter,
     /// Listens, sessions and stdio clients that may watch something.
     pub subscribers: Gauge,
     /// URIs that they watch.
@@ -181,6 +183,7 @@ impl Metrics {
             connections: Gauge::default(),
             sessions: Gauge::default(),
             sessions_refused: Counter::default(),
+            sessions_continued: Counter::default(),
             subscribers: Gauge::default(),
             watched_uris: Gauge::default(),
             subscribers_too_slow: Counter::default(),
@@ -240,8 +243,13 @@ impl Metrics {
         registry.register("mcp_sessions", "Live sessions", self.sessions.clone());
         registry.register(
             "mcp_sessions_refused",
-            "Initializations that got no session because there were too many",
+            "Initializations that got no session because there were too many, or too many of one address",
             self.sessions_refused.clone(),
+        );
+        registry.register(
+            "mcp_sessions_continued",
+            "Requests of sessions of which only the id is left, since a restart or because they were idle",
+            self.sessions_continued.clone(),
         );
         registry.register(
             "http_refusals",

@@ -21,7 +21,7 @@ use super::{Common, descriptors, try_lines};
 use crate::admin::place::Place;
 use crate::admin::{Callers, Token};
 use crate::app::App;
-use crate::config::{self, AdminListen};
+use crate::config::{self, AdminListen, ServerConfig};
 use crate::sharing::{Hello, Socket};
 use crate::shutdown::{Drained, Shutdown};
 use crate::sources::FolderSource;
@@ -46,7 +46,7 @@ pub(super) fn http(
         Some(file) => Callers::With(Token::read(file)?),
         None => Callers::Anyone,
     };
-    descriptors::raise(server.connections_max);
+    let connections_max = descriptors::raise(server.connections_max);
     let runtime = runtime()?;
     runtime.block_on(async {
         // Bound before the store is opened: an address in use is said at once.
@@ -56,7 +56,8 @@ pub(super) fn http(
         let admin = bind_admin(admin_listen).await?;
         let engine = open_to_serve(&setup, "serve")?;
         let config = &setup.config;
-        let app = App::new(Arc::clone(&engine), config.server.clone(), &config.full_text);
+        let server = ServerConfig { connections_max, ..config.server.clone() };
+        let app = App::new(Arc::clone(&engine), server, &config.full_text);
         app.declare_prompts(config.prompts.iter().cloned());
         end_on_signals(&app.shutdown)?;
         let reload = Reload {

@@ -25,6 +25,7 @@ use std::time::Duration;
 use pressmark_index::prompt::Prompt;
 use pressmark_index::space::SpaceSettings;
 
+use crate::client_address::Network;
 use crate::extraction::ExtractCommand;
 use crate::sources::FolderSource;
 
@@ -71,6 +72,10 @@ pub struct ServerConfig {
     pub admin_token_file: Option<PathBuf>,
     /// Host names, in lower case, that requests may name besides loopback ones.
     pub allowed_hosts: Vec<String>,
+    /// Further host names under which metrics are answered.
+    pub metrics_hosts: Vec<String>,
+    /// Proxies that tell where requests come from.
+    pub trusted_proxies: Vec<Network>,
     /// Whether `listen` may be beyond loopback although callers are not authenticated.
     pub unsafe_listen_without_auth: bool,
     /// Bytes of a request's body.
@@ -248,6 +253,8 @@ impl Default for Config {
                 admin_listen: AdminListen::Default,
                 admin_token_file: None,
                 allowed_hosts: Vec::new(),
+                metrics_hosts: Vec::new(),
+                trusted_proxies: Vec::new(),
                 unsafe_listen_without_auth: false,
                 body_bytes_max: 4 * quantity::MIB,
                 reply_bytes_max: 8 * quantity::MIB,

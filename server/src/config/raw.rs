@@ -84,6 +84,13 @@ pub struct RawServer {
     /// Names, each with or without a port, that `Host` and `Origin` may have; loopback names are always in.
     /// Default: `[]`.
     pub allowed_hosts: Option<Vec<Spanned<String>>>,
+    /// Further names under which `/metrics` alone is answered, for a scraper that does not use one of `allowed_hosts`.
+    /// Default: `[]`.
+    pub metrics_hosts: Option<Vec<Spanned<String>>>,
+    /// Addresses or networks (`"10.0.0.0/8"`) of proxies in front of the server. Requests from them count as those of the
+    /// address that the proxy names last in `X-Forwarded-For`; without this all clients of a proxy are one address.
+    /// Default: `[]`.
+    pub trusted_proxies: Option<Vec<Spanned<String>>>,
     /// Allow `listen` beyond loopback although nobody who can reach it is asked who they are. Default: `false`.
     pub unsafe_listen_without_auth: Option<bool>,
     /// Largest request body, in bytes; larger ones are answered with 413, once up to 64 MiB of them have been read and
@@ -99,11 +106,12 @@ pub struct RawServer {
     /// Most completions of one caller (one address) in a second; further ones are errors that say how long to wait.
     /// Default: `300`.
     pub completions_per_second: Option<Spanned<RawCount>>,
-    /// Most requests in progress, until their replies are taken; further ones are answered with 503. One address has three
-    /// quarters of them, and of the 256 MiB for larger replies that are not taken (metric `mcp_shares_used_up_total`).
-    /// Default: `512`.
+    /// Most requests in progress, until their replies are taken; further ones are answered with 503. One address has at most
+    /// three quarters of them, as of the connections, the sessions, the 1,024 bodies that are on their way, and the 256 MiB each
+    /// for bodies and for replies that are not taken (metric `pressmark_mcp_shares_used_up_total`). Default: `512`.
     pub concurrent_requests_max: Option<Spanned<RawCount>>,
-    /// Most connections; further ones wait in the system's queue. Each takes a file descriptor. Default: `16384`.
+    /// Most connections; further ones wait in the system's queue. Each takes a file descriptor: where the process may open
+    /// fewer, the bound is lowered, and the log says so. Default: `16384`.
     pub connections_max: Option<Spanned<RawCount>>,
     /// Most streams of notifications that are open at a time, over all connections; further ones are answered with 503.
     /// Default: `65536`.
@@ -111,9 +119,11 @@ pub struct RawServer {
     /// The longest time between two things that are sent on a stream of events: a quiet one gets comments, so that no
     /// proxy takes it for dead. Default: `"25s"`.
     pub stream_keep_alive: Option<Spanned<RawDuration>>,
-    /// Most sessions of the revisions that have them; a client beyond them is served without one. Default: `10000`.
+    /// Most sessions of the revisions that have them; a client beyond them is served without one. 0: none, nobody gets an
+    /// `Mcp-Session-Id`. Default: `10000`.
     pub sessions_max: Option<Spanned<RawCount>>,
-    /// A session without a request for this long ends. Default: `"30m"`.
+    /// A session without a request for this long is forgotten, with what it watches. Requests that need only its id are
+    /// still served, for 30 days after it began and across restarts. Default: `"30m"`.
     pub session_idle: Option<Spanned<RawDuration>>,
     /// A request that takes longer is answered with an error. Default: `"30s"`.
     pub request_timeout: Option<Spanned<RawDuration>>,

@@ -74,6 +74,12 @@ fn server(raw: RawServer, mut server: ServerConfig, folder: &Path) -> Result<Ser
     for host in raw.allowed_hosts.unwrap_or_default() {
         server.allowed_hosts.push(value("server.allowed_hosts", host, |text| host_name(&text))?);
     }
+    for host in raw.metrics_hosts.unwrap_or_default() {
+        server.metrics_hosts.push(value("server.metrics_hosts", host, |text| host_name(&text))?);
+    }
+    for proxy in raw.trusted_proxies.unwrap_or_default() {
+        server.trusted_proxies.push(value("server.trusted_proxies", proxy, |text| text.parse())?);
+    }
     set("server.body_bytes_max", raw.body_bytes_max, &mut server.body_bytes_max, bytes)?;
     set("server.reply_bytes_max", raw.reply_bytes_max, &mut server.reply_bytes_max, bytes)?;
     set("server.page_items_max", raw.page_items_max, &mut server.page_items_max, |number| {
@@ -100,7 +106,7 @@ fn server(raw: RawServer, mut server: ServerConfig, folder: &Path) -> Result<Ser
     let keep_alive = &mut server.stream_keep_alive;
     set("server.stream_keep_alive", raw.stream_keep_alive, keep_alive, positive_duration)?;
     set("server.sessions_max", raw.sessions_max, &mut server.sessions_max, |number| {
-        count(number, COUNT_MAX)
+        count_or_none(number, COUNT_MAX)
     })?;
     set("server.session_idle", raw.session_idle, &mut server.session_idle, positive_duration)?;
     set(
@@ -436,6 +442,13 @@ fn count(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String>
     allowed
         .and_then(|number| usize::try_from(number).ok())
         .ok_or_else(|| format!("{number} is not between 1 and {max}"))
+}
+
+fn count_or_none(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String> {
+    let allowed = Some(number).filter(|number| (0..=max).contains(number));
+    allowed
+        .and_then(|number| usize::try_from(number).ok())
+        .ok_or_else(|| format!("{number} is not between 0 and {max}"))
 }
 
 fn rate(number: RawCount) -> Result<NonZeroU32, String> {

@@ -18,7 +18,7 @@ const SLOTS: usize = 1_024;
 const KEPT_FOR_OTHERS: usize = 4;
 
 /// How much each address holds.
-pub(super) struct Shares {
+pub(crate) struct Shares {
     held: Box<[AtomicUsize]>,
     each_max: usize,
     hasher: RandomState,
@@ -26,7 +26,7 @@ pub(super) struct Shares {
 }
 
 /// What an address holds; dropping it gives it back.
-pub(super) struct Share {
+pub(crate) struct Share {
     shares: Arc<Shares>,
     slot: usize,
     count: usize,
@@ -36,7 +36,7 @@ pub(super) struct Share {
 
 impl Shares {
     /// Shares of `whole`; those that are used up are counted in `refused`.
-    pub(super) fn of(whole: usize, refused: Counter) -> Arc<Self> {
+    pub(crate) fn of(whole: usize, refused: Counter) -> Arc<Self> {
         let held = (0..SLOTS).map(|_| AtomicUsize::new(0)).collect();
         let each_max = whole - whole / KEPT_FOR_OTHERS;
         Arc::new(Self { held, each_max, hasher: RandomState::new(), refused })
@@ -44,7 +44,7 @@ impl Shares {
 
     /// Takes `count` of the caller's share; none when it is used up. What is more than a share is given to who holds
     /// nothing else.
-    pub(super) fn take(self: &Arc<Self>, caller: Caller, count: usize) -> Option<Share> {
+    pub(crate) fn take(self: &Arc<Self>, caller: Caller, count: usize) -> Option<Share> {
         let hash = usize::try_from(self.hasher.hash_one(caller) % SLOTS as u64).unwrap_or(0);
         let held = self.held.get(hash)?;
         let before = held.fetch_add(count, Ordering::Relaxed);
@@ -55,6 +55,23 @@ impl Shares {
         }
         self.refused.inc();
         None
+    }
+}
+
+// === impl Share ===
+
+impl Share {
+    /// Takes `more` of the same share; false when it is used up.
+    pub(crate) fn grow(&mut self, more: usize) -> bool {
+        let Some(held) = self.shares.held.get(self.slot) else { return false };
+        let before = held.fetch_add(more, Ordering::Relaxed);
+        if before.saturating_add(more) <= self.shares.each_max {
+            self.count = self.count.saturating_add(more);
+            return true;
+        }
+        held.fetch_sub(more, Ordering::Relaxed);
+        self.shares.refused.inc();
+        false
     }
 }
 
@@ -81,6 +98,9 @@ mod tests {
         let all = shares.take(Caller::Process, 100).unwrap();
         assert!(shares.take(Caller::Process, 1).is_none());
         drop(all);
+        let mut grown = shares.take(Caller::Process, 1).unwrap();
+        assert!(grown.grow(5) && !grown.grow(1));
+        drop(grown);
         assert!(shares.take(Caller::Process, 6).is_some());
     }
 

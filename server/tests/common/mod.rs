@@ -15,12 +15,13 @@ use std::{
 };
 
 use pressmark::{
+    client_address::Network,
     engine_pool::{EnginePool, EnginePoolConfig},
     extraction::Extractor,
     limits::{Admission, UnsentReplies},
     mcp::{Mcp, McpConfig},
     metrics::Metrics,
-    sessions::{Sessions, SessionsConfig},
+    sessions::{SessionKey, Sessions, SessionsConfig},
     shutdown::Shutdown,
     subscriptions::{Subscriptions, SubscriptionsConfig},
     tools::Tool,
@@ -149,6 +150,8 @@ pub(crate) struct Bounds {
     pub(crate) streams_max: usize,
     pub(crate) keep_alive: Duration,
     pub(crate) session_idle: Duration,
+    pub(crate) connections_max: usize,
+    pub(crate) trusted_proxies: Vec<Network>,
 }
 
 impl Default for Bounds {
@@ -167,6 +170,8 @@ impl Default for Bounds {
             streams_max: 64,
             keep_alive: Duration::from_secs(60),
             session_idle: Duration::from_secs(60),
+            connections_max: 256,
+            trusted_proxies: Vec::new(),
         }
     }
 }
@@ -205,8 +210,10 @@ impl Front {
             Arc::new(Subscriptions::new(Arc::clone(&engine), streams, Arc::clone(&metrics)));
         let shutdown = Shutdown::new();
         subscriptions.start(&shutdown);
+        let key = SessionKey::new(engine.derived_secret(SessionKey::PURPOSE));
         let sessions = Sessions::new(
             sessions,
+            key,
             Arc::clone(&subscriptions),
             Arc::clone(pool.mcp().access()),
             Arc::clone(&metrics),
@@ -214,8 +221,10 @@ impl Front {
         let http = HttpServer {
             config: HttpConfig {
                 allowed_hosts: vec!["docs.example.com".to_owned()],
+                metrics_hosts: vec!["metrics.internal".to_owned()],
+                trusted_proxies: bounds.trusted_proxies.clone(),
                 body_bytes_max: bounds.body_bytes_max,
-                connections_max: 256,
+                connections_max: bounds.connections_max,
                 streams_per_connection_max: 16,
                 head_timeout: Duration::from_secs(10),
                 idle_timeout: bounds.idle_timeout,
@@ -227,7 +236,7 @@ impl Front {
             sessions: Arc::new(sessions),
             subscriptions,
             admission: Admission::new(bounds.requests_in_flight_max, Arc::clone(&metrics)),
-            arrivals: Arrivals::new(bounds.bodies_arriving_max, 1 << 20),
+            arrivals: Arrivals::new(bounds.bodies_arriving_max, 1 << 20, &metrics),
             unsent_replies: UnsentReplies::new(bounds.unsent_reply_bytes_max, &metrics),
             refused_hosts: RefusedHosts::default(),
             metrics: Arc::clone(&metrics),

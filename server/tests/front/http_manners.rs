@@ -108,6 +108,14 @@ async fn probes_answer_under_any_host_and_say_what_goes_on_under_an_allowed_one(
 }
 
 #[tokio::test]
+async fn metrics_have_names_of_their_own() {
+    let server = HttpFront::start(Bounds::default()).await;
+    let host = [("host", "metrics.internal:7411")];
+    assert_eq!(server.send("GET", "/metrics", &host, b"").await.status, 200);
+    assert_eq!(server.send("POST", "/mcp", &host, PING).await.status, 403);
+}
+
+#[tokio::test]
 async fn a_refused_host_reads_which_setting_allows_it() {
     let server = HttpFront::start(Bounds::default()).await;
     for headers in [[("host", "docs.example.org")], [("origin", "https://docs.example.org")]] {

@@ -20,6 +20,7 @@ mod own_tools;
 mod prompts;
 mod scenarios;
 mod search;
+mod shares;
 mod slow_clients;
 mod stdio;
 mod subscriptions;

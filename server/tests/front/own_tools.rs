@@ -101,22 +101,16 @@ async fn over_http_progress_is_a_stream_that_ends_with_the_reply() {
 /// A proxy would cut a stream on which nothing comes while a call works.
 #[tokio::test]
 async fn a_call_that_tells_nothing_for_a_while_has_comments_on_its_stream() {
-    let done = Arc::new(Notify::new());
-    let ends = Arc::clone(&done);
-    let tool = Tool::new("slow", async move |context: Context, _: NoArguments| {
-        context.progress(0.5, Some(1.0), None);
-        ends.notified().await;
-        Ok(ToolResult::text("done"))
-    });
+    let (held, tool) = Held::new();
     let bounds = Bounds { keep_alive: Duration::from_millis(20), ..Bounds::default() };
     let server = HttpFront::of(Front::with_tools(bounds, vec![tool])).await;
-    let body = call(MODERN, "slow", &json!({"progressToken": "t"}));
+    let body = call(MODERN, "held", &json!({"progressToken": "t"}));
     let mut stream = open(&server, MODERN, &[], &body).await;
     stream.message().await.unwrap();
     for _ in 0..3 {
         assert_eq!(stream.next().await, Some(Event::Comment));
     }
-    done.notify_one();
+    held.release.notify_one();
     is_done(&stream.message().await.unwrap());
 }
 

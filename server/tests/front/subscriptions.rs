@@ -27,7 +27,7 @@ async fn a_stream_is_acknowledged_first_and_tells_of_updates_and_of_the_deletion
     for (name, value) in [
         ("content-type", "text/event-stream"),
         ("x-accel-buffering", "no"),
-        ("cache-control", "no-cache, no-store"),
+        ("cache-control", "no-cache, no-store, no-transform"),
         ("connection", "close"),
     ] {
         assert_eq!(stream.head.headers[name], value);

@@ -56,7 +56,7 @@ fn wrong_keys() {
             server("listen = \n"),
         ],
         &expect![[r#"
-            pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `admin_token_file`, `allowed_hosts`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
+            pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `admin_token_file`, `allowed_hosts`, `metrics_hosts`, `trusted_proxies`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
             pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `full_text`, `extract`, `space`, `prompt`, `source`
             pressmark.toml:4: space.column: unknown field `column`, expected one of `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
             pressmark.toml:1: source: missing field `path`
@@ -189,7 +189,7 @@ fn wrong_server_values() {
             pressmark.toml:3: server.admin_listen: [::]:7412 is beyond loopback, where anyone could change resources; use 127.0.0.1, or set admin_token_file for a token that callers show
             pressmark.toml:3: server.allowed_hosts: "https://b/" is no host name; write one such as "docs.example.com", without scheme, path or wildcard
             pressmark.toml:2: server.page_items_max: 0 is not between 1 and 10000
-            pressmark.toml:2: server.sessions_max: -1 is not between 1 and 10000000
+            pressmark.toml:2: server.sessions_max: -1 is not between 0 and 10000000
             pressmark.toml:2: server.reply_bytes_max: "5 parsecs" is no number of bytes; write an integer, or one with a unit: "64 MiB", "512 KiB", "2 GB"
             pressmark.toml:2: server.reply_bytes_max: "99999999999 TiB" is too large
             pressmark.toml:2: server.reply_bytes_max: -5 is no number of bytes

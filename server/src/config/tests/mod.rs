@@ -41,6 +41,13 @@ fn the_values_of_the_example() {
                 "docs.example.com",
                 "docs.example.com:8443",
             ],
+            metrics_hosts: [
+                "pressmark.internal",
+            ],
+            trusted_proxies: [
+                127.0.0.1/32,
+                10.0.0.0/8,
+            ],
             unsafe_listen_without_auth: true,
             body_bytes_max: 1048576,
             reply_bytes_max: 4194304,

@@ -194,6 +194,11 @@ impl<'a> Channel<'a> {
         }
     }
 
+    /// Whether the session is known by its id alone: what it watched before is gone.
+    pub fn has_only_an_id(&self) -> bool {
+        matches!(self, Channel::Http { session: Session::Known(_), subscription: None, .. })
+    }
+
     fn version_header(&self) -> Result<Option<&'a str>, Fault> {
         match self {
             Channel::Stdio { .. } => Ok(None),

@@ -14,25 +14,35 @@ use tokio::{
 };
 
 use super::{
-    HttpConfig,
+    HttpServer,
     responses::{self, HttpResponse, refusal},
 };
 use crate::{
+    call_rates::Caller,
     error::Fault,
-    limits::{ByteBudget, ReservedBytes},
+    limits::{ByteBudget, ReservedBytes, Share, Shares},
+    metrics::Metrics,
 };
 
 /// Places for bodies that are not there with their heads.
 pub struct Arrivals {
     places: Arc<Semaphore>,
+    place_shares: Arc<Shares>,
     bytes: ByteBudget,
+    byte_shares: Arc<Shares>,
 }
 
 /// A body that has arrived.
 #[derive(Default)]
 pub(super) struct Arrived {
     pub(super) bytes: Bytes,
-    _reserved: Option<ReservedBytes>,
+    _reserved: Option<Reserved>,
+}
+
+/// Bytes of a body of more than one piece.
+struct Reserved {
+    bytes: ReservedBytes,
+    share: Share,
 }
 
 /// Why a body was not read to its end.
@@ -56,9 +66,38 @@ const DISCARDING_TIME_MAX: Duration = Duration::from_secs(5);
 impl Arrivals {
     /// Room for `bodies_max` bodies that arrive at a time, and for `bytes_max` bytes of all bodies
     /// of more than one piece.
-    pub fn new(bodies_max: usize, bytes_max: usize) -> Self {
+    pub fn new(bodies_max: usize, bytes_max: usize, metrics: &Metrics) -> Self {
         let places = bodies_max.min(Semaphore::MAX_PERMITS);
-        Self { places: Arc::new(Semaphore::new(places)), bytes: ByteBudget::new(bytes_max) }
+        let shares = |whole| Shares::of(whole, metrics.shares_used_up.clone());
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            place_shares: shares(places),
+            bytes: ByteBudget::new(bytes_max),
+            byte_shares: shares(bytes_max),
+        }
+    }
+
+    /// Takes a further piece's bytes from the budget, within the caller's share.
+    fn reserve(
+        &self,
+        held: &mut Option<Reserved>,
+        bytes: usize,
+        caller: Caller,
+    ) -> Result<(), Unread> {
+        let more = self.bytes.try_reserve(bytes).ok_or(Unread::Crowded)?;
+        match held {
+            Some(held) => {
+                if !held.share.grow(bytes) {
+                    return Err(Unread::Crowded);
+                }
+                held.bytes.merge(more);
+            }
+            None => {
+                let share = self.byte_shares.take(caller, bytes).ok_or(Unread::Crowded)?;
+                *held = Some(Reserved { bytes: more, share });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -71,11 +110,11 @@ impl Arrivals {
 /// What the client is answered instead.
 pub(super) async fn arrive(
     mut body: Incoming,
-    arrivals: &Arrivals,
-    config: &HttpConfig,
+    caller: Caller,
+    server: &HttpServer,
     deadline: Instant,
 ) -> Result<Arrived, Unread> {
-    let arrived = arrive_within(&mut body, arrivals, config, deadline).await;
+    let arrived = arrive_within(&mut body, caller, server, deadline).await;
     if matches!(arrived, Err(Unread::TooLarge)) {
         // One that goes on sending has had its chance to read the answer.
         let _ = timeout(DISCARDING_TIME_MAX, discard_some(&mut body)).await;
@@ -85,17 +124,17 @@ pub(super) async fn arrive(
 
 async fn arrive_within(
     body: &mut Incoming,
-    arrivals: &Arrivals,
-    config: &HttpConfig,
+    caller: Caller,
+    server: &HttpServer,
     deadline: Instant,
 ) -> Result<Arrived, Unread> {
-    let mut reading = pin!(read(body, config.body_bytes_max, &arrivals.bytes));
+    let HttpServer { arrivals, config, .. } = server;
+    let mut reading = pin!(read(body, caller, config.body_bytes_max, arrivals));
     if let Some(arrived) = there_already(reading.as_mut()).await {
         return arrived;
     }
-    let Ok(_place) = arrivals.places.try_acquire() else {
-        return Err(Unread::Crowded);
-    };
+    let _share = arrivals.place_shares.take(caller, 1).ok_or(Unread::Crowded)?;
+    let _place = arrivals.places.try_acquire().map_err(|_| Unread::Crowded)?;
     let until = deadline.min(Instant::now() + config.body_timeout);
     timeout_at(until, reading).await.unwrap_or(Err(Unread::TooSlow))
 }
@@ -112,8 +151,9 @@ async fn there_already<F: Future + Unpin>(mut reading: F) -> Option<F::Output> {
 
 async fn read(
     body: &mut Incoming,
+    caller: Caller,
     bytes_max: usize,
-    budget: &ByteBudget,
+    arrivals: &Arrivals,
 ) -> Result<Arrived, Unread> {
     if body.size_hint().lower() > bytes_max as u64 {
         return Err(Unread::TooLarge);
@@ -134,7 +174,7 @@ async fn read(
         if first.is_empty() {
             first = data;
         } else {
-            reserve(&mut reserved, data.len(), budget)?;
+            arrivals.reserve(&mut reserved, data.len(), caller)?;
             rest.extend_from_slice(&data);
         }
         if body.is_end_stream() {
@@ -148,22 +188,6 @@ async fn read(
     whole.extend_from_slice(&first);
     whole.extend_from_slice(&rest);
     Ok(Arrived { bytes: whole.freeze(), _reserved: reserved })
-}
-
-/// Takes a further piece's bytes from the budget.
-fn reserve(
-    held: &mut Option<ReservedBytes>,
-    bytes: usize,
-    budget: &ByteBudget,
-) -> Result<(), Unread> {
-    let Some(more) = budget.try_reserve(bytes) else {
-        return Err(Unread::Crowded);
-    };
-    match held {
-        Some(held) => held.merge(more),
-        None => *held = Some(more),
-    }
-    Ok(())
 }
 
 /// Reads a bounded rest of a body that is refused.

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     call_rates::Caller,
+    error::Fault,
     mcp::protocol::{self, Channel, Era},
 };
 
@@ -35,6 +36,12 @@ pub(super) fn respond(server: &HttpServer, headers: &HeaderMap, caller: Caller) 
         );
     }
     let Some(subscription) = subscription else {
+        if channel.has_only_an_id() {
+            let fault = Fault::invalid_request(
+                "nothing is known of what this session watches: send `initialize` again, and subscribe again",
+            );
+            return responses::fault(&fault.with_status(StatusCode::NOT_FOUND));
+        }
         return responses::refusal(
             StatusCode::BAD_REQUEST,
             "the stream is a session's: send `initialize`, and the Mcp-Session-Id of its answer",

@@ -1,6 +1,6 @@
 //! Connections: accepted up to a bound, watched while they do nothing, drained at the end.
 
-use std::{convert::Infallible, io, pin::pin, sync::Arc, task::Poll, time::Duration};
+use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc, task::Poll};
 
 use hyper::{Request, Response, Version, body::Incoming, service::service_fn};
 use hyper_util::{
@@ -22,10 +22,13 @@ use super::{
     reply_body::ReplyBody,
     routes,
 };
-use crate::{call_rates::Caller, metrics::Metrics};
-
-/// A pause after an accept that failed, which it does while the process has no file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+use crate::{
+    call_rates::Caller,
+    client_address::{behind, is_in},
+    limits::{Share, Shares},
+    metrics::Metrics,
+    transport::accept::Acceptor,
+};
 
 /// The most bytes of a request's head.
 const HEAD_BYTES_MAX: u32 = 64 * 1024;
@@ -35,27 +38,35 @@ const HEAD_BYTES_MAX: u32 = 64 * 1024;
 pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
     let places =
         Arc::new(Semaphore::new(server.config.connections_max.clamp(1, Semaphore::MAX_PERMITS)));
+    let shares = Shares::of(server.config.connections_max, server.metrics.shares_used_up.clone());
     let builder = Arc::new(connection_builder(&server));
+    let mut acceptor = Acceptor::new(listener);
     let (sessions, shutdown) = (Arc::clone(&server.sessions), server.shutdown.clone());
     server.shutdown.tasks().spawn(async move { sessions.sweep(shutdown).await });
     loop {
         let accepted = tokio::select! {
             () = server.shutdown.begun() => return,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&mut acceptor, &places) => accepted,
         };
-        let (stream, caller, place) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                tracing::warn!("a connection was not accepted: {error}");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
-            }
+        // Nothing closes the places.
+        let Some((stream, peer, place)) = accepted else { return };
+        let peer = Peer::new(peer, &server);
+        // All clients of a trusted proxy come from its address: their shares are those of their own addresses.
+        let share = match peer.proxy {
+            Some(_) => None,
+            None => match shares.take(peer.caller, 1) {
+                Some(share) => Some(share),
+                None => {
+                    tracing::debug!("a connection is closed: its address has its share of them");
+                    continue;
+                }
+            },
         };
         let (server, builder) = (Arc::clone(&server), Arc::clone(&builder));
-        let open = OpenConnection::new(place, &server);
+        let open = OpenConnection::new(place, share, &server);
         let tasks = server.shutdown.tasks().clone();
         tasks.clone().spawn(async move {
-            if let Some(events) = connection(stream, caller, &server, &builder).await {
+            if let Some(events) = connection(stream, peer, &server, &builder).await {
                 // A task of its own: this one is as large as a connection that may get any request.
                 tasks.spawn(async move {
                     let _open = open;
@@ -69,13 +80,14 @@ pub async fn serve(listener: TcpListener, server: Arc<HttpServer>) {
 /// A connection that counts as open until this is dropped.
 struct OpenConnection {
     _place: OwnedSemaphorePermit,
+    _share: Option<Share>,
     metrics: Arc<Metrics>,
 }
 
 impl OpenConnection {
-    fn new(place: OwnedSemaphorePermit, server: &HttpServer) -> Self {
+    fn new(place: OwnedSemaphorePermit, share: Option<Share>, server: &HttpServer) -> Self {
         server.metrics.connections.inc();
-        Self { _place: place, metrics: Arc::clone(&server.metrics) }
+        Self { _place: place, _share: share, metrics: Arc::clone(&server.metrics) }
     }
 }
 
@@ -87,13 +99,39 @@ impl Drop for OpenConnection {
 
 /// A place comes before the connection: those without one wait in the system's queue.
 async fn accept(
-    listener: &TcpListener,
+    acceptor: &mut Acceptor,
     places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, Caller, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, peer) = listener.accept().await?;
-    stream.set_nodelay(true)?;
-    Ok((stream, Caller::at(peer.ip()), place))
+) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    let (stream, peer) = acceptor.accept().await;
+    Some((stream, peer.ip(), place))
+}
+
+/// Who is at the other end of a connection.
+#[derive(Clone, Copy)]
+struct Peer {
+    caller: Caller,
+    /// Its address, where it is a trusted proxy.
+    proxy: Option<IpAddr>,
+}
+
+// === impl Peer ===
+
+impl Peer {
+    fn new(address: IpAddr, server: &HttpServer) -> Self {
+        let proxy = is_in(address, &server.config.trusted_proxies).then_some(address);
+        Self { caller: Caller::at(address), proxy }
+    }
+
+    /// Who sent a request.
+    fn caller(&self, request: &Request<Incoming>, server: &HttpServer) -> Caller {
+        match self.proxy {
+            Some(proxy) => {
+                Caller::at(behind(proxy, request.headers(), &server.config.trusted_proxies))
+            }
+            None => self.caller,
+        }
+    }
 }
 
 fn connection_builder(server: &HttpServer) -> auto::Builder<TokioExecutor> {
@@ -122,7 +160,8 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let builder = connection_builder(server);
-    if let Some(events) = connection(stream, caller, server, &builder).await {
+    let peer = Peer { caller, proxy: None };
+    if let Some(events) = connection(stream, peer, server, &builder).await {
         events.await;
     }
 }
@@ -130,7 +169,7 @@ where
 /// Serves requests; a connection that became a stream of events is handed back.
 async fn connection<S>(
     stream: S,
-    caller: Caller,
+    peer: Peer,
     server: &Arc<HttpServer>,
     builder: &auto::Builder<TokioExecutor>,
 ) -> Option<EventStream<S>>
@@ -143,6 +182,7 @@ where
         let server = Arc::clone(server);
         let active = RequestActivity::begin(&activity);
         let takeover = Arc::clone(&takeover);
+        let caller = peer.caller(&request, &server);
         async move { answer(&server, request, caller, active, &takeover).await }
     });
     let (lent, lender) = lend(stream);

@@ -2,7 +2,7 @@
 //!
 //! A request passes, in this order:
 //!
-//! 1. `listener`: a bounded number of connections; a deadline for heads; idle ones are closed.
+//! 1. `listener`: a bounded number of connections, and of each address; a deadline for heads; idle ones are closed.
 //! 2. `origin`: Host and Origin. Before everything else, so that a web page that has no business
 //!    here learns nothing, not even which paths exist. `/healthz` and `/readyz` are in front of
 //!    it: probes ask by address. Under a name that is not allowed they say no more than their status.
@@ -44,6 +44,7 @@ pub use listener::{serve, serve_connection};
 pub use origin::RefusedHosts;
 
 use crate::{
+    client_address::Network,
     engine_pool::EnginePool,
     limits::{Admission, UnsentReplies},
     metrics::Metrics,
@@ -57,6 +58,10 @@ use crate::{
 pub struct HttpConfig {
     /// Host names that Host and Origin may have besides loopback ones; any port.
     pub allowed_hosts: Vec<String>,
+    /// Host names that requests for the metrics may name besides those.
+    pub metrics_hosts: Vec<String>,
+    /// Proxies that tell where requests come from.
+    pub trusted_proxies: Vec<Network>,
     /// The most bytes of a request's body.
     pub body_bytes_max: usize,
     /// The most connections at a time; more wait in the system's queue.

@@ -43,7 +43,7 @@ pub(super) async fn respond(
     }
     let deadline = Instant::now() + server.config.request_timeout;
     let (head, incoming) = request.into_parts();
-    let body = match body::arrive(incoming, &server.arrivals, &server.config, deadline).await {
+    let body = match body::arrive(incoming, caller, server, deadline).await {
         Ok(body) => body,
         Err(unread) => return unread.response(),
     };
@@ -88,7 +88,10 @@ async fn answer(
         return not_acceptable();
     }
     let answer = match step {
-        Step::Answer(answer) => {
+        Step::Answer(mut answer) => {
+            if needs_more_than_an_id(&channel, &answer) {
+                answer.status = StatusCode::NOT_FOUND;
+            }
             if let (Some(id), Some(client)) = (&answer.cancels, channel.subscription()) {
                 client.cancel(id);
             }
@@ -116,13 +119,22 @@ async fn answer(
         duration: started.elapsed(),
         reply_bytes: answer.body.as_ref().map_or(0, Vec::len),
     });
-    let new_session = new_session(server, &answer);
+    let new_session = new_session(server, channel.caller(), &answer);
     let mut response = responses::answer(answer);
     response.body_mut().reserved = reserved;
     if let Some(id) = new_session {
         response.headers_mut().insert(SESSION_ID, id);
     }
     response
+}
+
+/// Whether a request was refused because only the id is left of its session: 404 has the client begin another one.
+fn needs_more_than_an_id(channel: &Channel<'_>, answer: &Answer) -> bool {
+    let needs_a_session = matches!(
+        answer.method,
+        Method::ResourcesSubscribe | Method::ResourcesUnsubscribe | Method::LoggingSetLevel
+    );
+    needs_a_session && answer.status == StatusCode::BAD_REQUEST && channel.has_only_an_id()
 }
 
 /// Opens the stream of a `subscriptions/listen`, or says why not.
@@ -170,8 +182,8 @@ fn within_budget(
 }
 
 /// The id of the session that an `initialize` began.
-fn new_session(server: &HttpServer, answer: &Answer) -> Option<HeaderValue> {
+fn new_session(server: &HttpServer, caller: Caller, answer: &Answer) -> Option<HeaderValue> {
     let revision = answer.negotiated.filter(|_| answer.method == Method::Initialize)?;
-    let id = server.sessions.begin(revision)?;
+    let id = server.sessions.begin(revision, caller)?;
     HeaderValue::try_from(id.to_string()).ok()
 }

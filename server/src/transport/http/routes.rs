@@ -7,7 +7,7 @@ use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::Head
 use pressmark_index::{engine::Health, full_text::FullTextProgress};
 
 use super::responses::HttpResponse;
-use super::{HttpServer, cors, get, origin, post, responses};
+use super::{HttpConfig, HttpServer, cors, get, origin, post, responses};
 use crate::{
     call_rates::Caller, error::Fault, mcp::protocol::Session, sessions::SessionId,
     subscriptions::Subscription,
@@ -32,7 +32,14 @@ pub(super) async fn respond(
         _ => {}
     }
     let (version, uri, headers) = (request.version(), request.uri(), request.headers());
-    let allowed = origin::check(version, uri, headers, &server.config.allowed_hosts);
+    let allowed = match uri.path() {
+        "/metrics" => {
+            let HttpConfig { allowed_hosts, metrics_hosts, .. } = &server.config;
+            origin::check(version, uri, headers, allowed_hosts)
+                .or_else(|_| origin::check(version, uri, headers, metrics_hosts))
+        }
+        _ => origin::check(version, uri, headers, &server.config.allowed_hosts),
+    };
     let response = match allowed.map(|origin| origin.cloned()) {
         Ok(origin) => {
             let mut response = route(server, request, caller).await;

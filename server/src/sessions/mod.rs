@@ -2,6 +2,13 @@
 //!
 //! They are optional: reads work without one. When there are too many, an `initialize` is answered
 //! without an id instead of ending somebody else's session. One whose client has a stream open is in use.
+//!
+//! What a session needs on the server is what its client watches. An id says the rest, signed: after a restart, and when
+//! a session was idle for too long, requests that need nothing else are still served. What needs the rest is answered by
+//! 404, on which a client begins another session.
+
+mod ended;
+mod id;
 
 use std::{
     collections::HashMap,
@@ -9,14 +16,18 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use parking_lot::RwLock;
 use pressmark_index::access::Access;
 use tokio::time::Instant;
 
+use self::ended::EndedIds;
+pub use self::id::{SessionId, SessionKey};
 use crate::{
+    call_rates::Caller,
+    limits::{Share, Shares},
     mcp::protocol::{Revision, Session},
     metrics::Metrics,
     shutdown::Shutdown,
@@ -32,15 +43,13 @@ pub struct SessionsConfig {
     pub idle_timeout: Duration,
 }
 
-/// An id of 128 random bits; 32 lower-case hexadecimal digits on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SessionId(u128);
-
 /// The live sessions.
 pub struct Sessions {
     config: SessionsConfig,
+    key: SessionKey,
     started: Instant,
     table: RwLock<Table>,
+    shares: Arc<Shares>,
     subscriptions: Arc<Subscriptions>,
     /// What every session may see.
     access: Arc<Access>,
@@ -52,6 +61,7 @@ struct Table {
     live: HashMap<SessionId, Live>,
     /// Before this, no session expires: looking through all of them would find nothing.
     expires_from_ms: u64,
+    ended: EndedIds,
 }
 
 struct Live {
@@ -59,27 +69,13 @@ struct Live {
     /// Milliseconds since `Sessions::started`; atomic, so that a request needs only the read lock.
     last_used_ms: AtomicU64,
     subscription: Arc<Subscription>,
+    /// One of those that its client's address may have.
+    _share: Share,
 }
 
-// === impl SessionId ===
-
-impl SessionId {
-    /// The id that this text spells.
-    pub fn parse(text: &str) -> Option<Self> {
-        let is_spelled_as_given =
-            text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if !is_spelled_as_given {
-            return None;
-        }
-        u128::from_str_radix(text, 16).ok().map(SessionId)
-    }
-}
-
-impl std::fmt::Display for SessionId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
+/// For so long after it was given out an id is good for requests that need nothing but it. Clients that do not recover
+/// from a 404 run for days; one that runs for longer has begun another session meanwhile, or begins one then.
+const ID_AGE_MAX: Duration = Duration::from_secs(30 * 86_400);
 
 // === impl Sessions ===
 
@@ -87,64 +83,92 @@ impl Sessions {
     /// No sessions yet.
     pub fn new(
         config: SessionsConfig,
+        key: SessionKey,
         subscriptions: Arc<Subscriptions>,
         access: Arc<Access>,
         metrics: Arc<Metrics>,
     ) -> Self {
         let (started, table) = (Instant::now(), RwLock::default());
-        Self { config, started, table, subscriptions, access, metrics }
+        let shares = Shares::of(config.sessions_max, metrics.shares_used_up.clone());
+        Self { config, key, started, table, shares, subscriptions, access, metrics }
     }
 
-    /// A new session that agreed on `revision`; none when there are too many.
-    pub fn begin(&self, revision: Revision) -> Option<SessionId> {
-        let mut random = [0; 16];
-        if let Err(error) = getrandom::fill(&mut random) {
-            tracing::error!("no session given: the system has no random bytes: {error}");
+    /// A new session that agreed on `revision`; none when there are too many, or too many of its caller's address.
+    pub fn begin(&self, revision: Revision, caller: Caller) -> Option<SessionId> {
+        if self.config.sessions_max == 0 {
             return None;
         }
-        let id = SessionId(u128::from_be_bytes(random));
+        let id = match self.key.sign(revision, SystemTime::now()) {
+            Ok(id) => id,
+            Err(error) => {
+                tracing::error!("no session given: the system has no random bytes: {error}");
+                return None;
+            }
+        };
         let mut table = self.table.write();
         if table.live.len() >= self.config.sessions_max && self.now_ms() >= table.expires_from_ms {
             self.remove_expired(&mut table);
         }
         let live = &mut table.live;
-        if live.len() >= self.config.sessions_max {
+        let share = self.shares.take(caller, 1).filter(|_| live.len() < self.config.sessions_max);
+        let Some(share) = share else {
             self.metrics.sessions_refused.inc();
             return None;
-        }
+        };
         let last_used_ms = AtomicU64::new(self.now_ms());
         // The lists are told without being asked for, on a stream once there is one.
         let subscription = self.subscriptions.legacy(Arc::clone(&self.access), true);
-        live.insert(id, Live { revision, last_used_ms, subscription });
+        live.insert(id, Live { revision, last_used_ms, subscription, _share: share });
         self.show(live.len());
         Some(id)
     }
 
-    /// The session that a request names, which is used now, with what it watches.
+    /// The session that a request names, which is used now, with what it watches; without that where nothing but its id
+    /// is left of it.
     pub fn find(&self, id: SessionId) -> (Session, Option<Arc<Subscription>>) {
+        self.find_at(id, SystemTime::now())
+    }
+
+    fn find_at(&self, id: SessionId, now: SystemTime) -> (Session, Option<Arc<Subscription>>) {
         let table = self.table.read();
-        match table.live.get(&id) {
-            Some(session) if !self.expired(session) => {
-                session.last_used_ms.store(self.now_ms(), Ordering::Relaxed);
-                (Session::Known(session.revision), Some(Arc::clone(&session.subscription)))
-            }
-            Some(_) | None => (Session::Unknown, None),
+        if let Some(session) = table.live.get(&id).filter(|session| !self.expired(session)) {
+            session.last_used_ms.store(self.now_ms(), Ordering::Relaxed);
+            return (Session::Known(session.revision), Some(Arc::clone(&session.subscription)));
         }
+        match self.left_of(&table, &id, now) {
+            Some(revision) => {
+                self.metrics.sessions_continued.inc();
+                (Session::Known(revision), None)
+            }
+            None => (Session::Unknown, None),
+        }
+    }
+
+    /// The revision of a session of which only the id is left.
+    fn left_of(&self, table: &Table, id: &SessionId, now: SystemTime) -> Option<Revision> {
+        if self.config.sessions_max == 0 || table.ended.contains(id) {
+            return None;
+        }
+        let said = self.key.verify(id, now)?;
+        (said.age <= ID_AGE_MAX).then_some(said.revision)
     }
 
     /// Ends a session; false when there is none.
     pub fn end(&self, id: SessionId) -> bool {
-        let removed = {
-            let live = &mut self.table.write().live;
-            let removed = live.remove(&id);
-            self.show(live.len());
-            removed
+        let (removed, ended) = {
+            let mut table = self.table.write();
+            let removed = table.live.remove(&id);
+            let ended = removed.is_some() || self.left_of(&table, &id, SystemTime::now()).is_some();
+            if ended {
+                table.ended.add(id);
+            }
+            self.show(table.live.len());
+            (removed, ended)
         };
-        removed.is_some_and(|session| {
-            let ended = !self.expired(&session);
+        if let Some(session) = removed {
             session.subscription.close(Ended::Replaced);
-            ended
-        })
+        }
+        ended
     }
 
     /// Removes sessions when they expire, until the shutdown begins.
@@ -160,7 +184,7 @@ impl Sessions {
     }
 
     fn remove_expired(&self, table: &mut Table) {
-        let Table { live, expires_from_ms } = table;
+        let Table { live, expires_from_ms, .. } = table;
         let mut oldest_ms = self.now_ms();
         live.retain(|_, session| {
             let is_live = !self.expired(session);
@@ -212,49 +236,83 @@ mod tests {
         let config = SessionsConfig { sessions_max, idle_timeout: IDLE };
         let metrics = Arc::new(Metrics::new());
         let subscriptions = crate::subscriptions::tests::subscriptions(&metrics);
-        Sessions::new(config, subscriptions, Arc::new(Access::anonymous()), metrics)
+        let key = SessionKey::new([7; 32]);
+        Sessions::new(config, key, subscriptions, Arc::new(Access::anonymous()), metrics)
     }
 
-    #[test]
-    fn ids_are_only_what_we_give_out() {
-        for (text, spelled) in [
-            ("0123456789abcdef0123456789abcdef", true),
-            ("0123456789ABCDEF0123456789abcdef", false),
-            ("+123456789abcdef0123456789abcdef", false),
-            ("0123456789abcdef", false),
-            ("", false),
-        ] {
-            let id = SessionId::parse(text);
-            assert_eq!(id.is_some(), spelled, "{text}");
-            assert!(id.is_none_or(|id| id.to_string() == text));
-        }
+    /// Of different addresses.
+    fn caller() -> Caller {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let address =
+            std::net::Ipv4Addr::from(u32::try_from(NEXT.fetch_add(1, Ordering::Relaxed)).unwrap());
+        Caller::at(address.into())
+    }
+
+    fn begin(sessions: &Sessions) -> Option<SessionId> {
+        sessions.begin(Revision::V2025_11_25, caller())
+    }
+
+    /// Whether a session is known, and whether it has all that it had.
+    fn found(sessions: &Sessions, id: SessionId) -> (bool, bool) {
+        let (session, subscription) = sessions.find(id);
+        (session == Session::Known(Revision::V2025_11_25), subscription.is_some())
     }
 
     #[tokio::test(start_paused = true)]
-    async fn sessions_live_while_they_are_used() {
+    async fn sessions_live_while_they_are_used_and_their_ids_longer() {
         let sessions = sessions(10);
-        let id = sessions.begin(Revision::V2025_06_18).unwrap();
+        let id = begin(&sessions).unwrap();
         for _ in 0..3 {
             tokio::time::advance(IDLE).await;
-            assert_eq!(sessions.find(id).0, Session::Known(Revision::V2025_06_18));
+            assert_eq!(found(&sessions, id), (true, true));
         }
         tokio::time::advance(IDLE + Duration::from_millis(1)).await;
-        assert_eq!(sessions.find(id).0, Session::Unknown);
+        assert_eq!(found(&sessions, id), (true, false), "what it watched is gone");
+        assert!(sessions.end(id));
+        assert_eq!(found(&sessions, id), (false, false));
         assert!(!sessions.end(id));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_id_is_good_after_a_restart_until_it_is_old() {
+        let (before, after) = (sessions(10), sessions(10));
+        let id = begin(&before).unwrap();
+        assert_eq!(found(&after, id), (true, false));
+        let now = SystemTime::now();
+        for (later, session) in [
+            (ID_AGE_MAX - Duration::from_secs(60), Session::Known(Revision::V2025_11_25)),
+            (ID_AGE_MAX + Duration::from_secs(60), Session::Unknown),
+        ] {
+            assert_eq!(after.find_at(id, now + later).0, session, "{later:?}");
+        }
+        assert_eq!(after.metrics.sessions.get(), 0, "nothing is kept of it");
+        assert_eq!(sessions(0).find(id).0, Session::Unknown);
+        assert!(after.end(id));
+        assert_eq!(found(&after, id), (false, false));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_address_does_not_take_all_sessions() {
+        let sessions = sessions(8);
+        let one = caller();
+        let begun = (0..8).filter(|_| sessions.begin(Revision::V2025_11_25, one).is_some()).count();
+        assert_eq!(begun, 6);
+        // Two addresses may have one share by chance: of so many, not all.
+        assert!((0..4).any(|_| begin(&sessions).is_some()));
     }
 
     #[tokio::test(start_paused = true)]
     async fn sessions_are_bounded_and_expired_ones_make_room() {
         let sessions = sessions(2);
-        let first = sessions.begin(Revision::V2025_11_25).unwrap();
-        sessions.begin(Revision::V2025_11_25).unwrap();
-        assert!(sessions.begin(Revision::V2025_11_25).is_none());
+        let first = begin(&sessions).unwrap();
+        begin(&sessions).unwrap();
+        assert!(begin(&sessions).is_none());
         assert_eq!(sessions.metrics.sessions_refused.get(), 1);
         assert!(sessions.end(first));
         assert_eq!(sessions.metrics.sessions.get(), 1);
-        assert!(sessions.begin(Revision::V2025_11_25).is_some());
+        assert!(begin(&sessions).is_some());
         tokio::time::advance(IDLE * 2).await;
-        assert!(sessions.begin(Revision::V2025_11_25).is_some());
+        assert!(begin(&sessions).is_some());
         assert_eq!(sessions.metrics.sessions.get(), 1);
     }
 
@@ -263,19 +321,19 @@ mod tests {
     async fn expired_sessions_are_looked_for_when_there_can_be_some() {
         let sessions = sessions(1);
         tokio::time::advance(IDLE).await;
-        let only = sessions.begin(Revision::V2025_11_25).unwrap();
-        assert!(sessions.begin(Revision::V2025_11_25).is_none());
+        let only = begin(&sessions).unwrap();
+        assert!(begin(&sessions).is_none());
         let expires_from_ms = || sessions.table.read().expires_from_ms;
         assert_eq!(expires_from_ms(), millis(IDLE * 2));
         tokio::time::advance(IDLE / 2).await;
         sessions.find(only);
-        assert!(sessions.begin(Revision::V2025_11_25).is_none());
+        assert!(begin(&sessions).is_none());
         assert_eq!(expires_from_ms(), millis(IDLE * 2), "nothing was looked through");
         tokio::time::advance(IDLE / 2).await;
-        assert!(sessions.begin(Revision::V2025_11_25).is_none());
+        assert!(begin(&sessions).is_none());
         assert_eq!(expires_from_ms(), millis(IDLE * 5 / 2));
         tokio::time::advance(IDLE).await;
-        assert!(sessions.begin(Revision::V2025_11_25).is_some());
+        assert!(begin(&sessions).is_some());
     }
 
     #[tokio::test(start_paused = true)]
@@ -285,7 +343,7 @@ mod tests {
         let sweeper = Arc::clone(&sessions);
         let ends = shutdown.clone();
         let task = tokio::spawn(async move { sweeper.sweep(ends).await });
-        sessions.begin(Revision::V2025_11_25).unwrap();
+        begin(&sessions).unwrap();
         tokio::time::sleep(IDLE * 3).await;
         assert_eq!(sessions.metrics.sessions.get(), 0);
         shutdown.begin();
