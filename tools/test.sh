@@ -21,6 +21,29 @@ stage() {
   fi
 }
 
+# Lints while it compiles what the tests run, so that our crates and their dependencies are compiled once: `cargo clippy`
+# would compile everything a second time, as metadata only. Cargo calls the driver for our own crates, as `cargo clippy` does.
+export RUSTC_WORKSPACE_WRAPPER=clippy-driver
+export CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ # how `cargo clippy -- -D warnings` passes it on
+
+# The arguments stay the same for every call of cargo: other packages have other features, and other features compile
+# dependencies again.
+lints_and_build() {
+  cargo build --locked --workspace --all-targets
+}
+
+# A driver that ignored its arguments would let everything pass.
+lints_are_on() {
+  local code='pub fn has_none(bytes: &[u8]) -> bool { bytes.len() == 0 }'
+  local folder
+  folder=$(mktemp -d)
+  clippy-driver rustc --crate-name probe --crate-type lib --emit metadata --out-dir "$folder" - <<<"$code" 2>&1 |
+    grep -q '^error: length comparison to zero'
+  local found=$?
+  rm -rf "$folder"
+  return "$found"
+}
+
 unit_tests() {
   # nextest runs each test in a process of its own and says which one hangs; it has no doc tests.
   if cargo nextest --version >/dev/null 2>&1; then
@@ -35,18 +58,14 @@ dependencies() {
   deny=$(tools/setup-cargo-deny.sh) && "$deny" --locked --log-level error check licenses bans sources
 }
 
-build_servers() {
-  cargo build --locked --package pressmark --bin pressmark --example conformance_server
-}
-
 stage "setup" tools/setup.sh || exit 1
 stage "setup of the clients" tools/setup-clients.sh
 stage "format" cargo fmt --all --check
 stage "tidy" python3 tools/tidy.py
-stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 stage "dependencies" dependencies
-stage "tests" unit_tests
-if stage "servers" build_servers; then
+stage "lints are on" lints_are_on
+if stage "lints and build" lints_and_build; then
+  stage "tests" unit_tests
   built=$(cargo metadata --locked --no-deps --format-version 1 |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/debug
   stage "conformance" env PRESSMARK_BIN="$built/examples/conformance_server" tests/conformance/run.sh
