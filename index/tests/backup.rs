@@ -202,3 +202,166 @@ fn what_cannot_be_the_place_of_a_copy_is_refused_with_the_reason() {
     check(restored, "new", ErrorKind::Conflict, "into the copy");
     backup::restore(&at("new.partial"), &at("other"), &mut |_| ()).unwrap();
 }
+
+#[test]
+fn a_second_copy_into_a_folder_that_is_being_written_is_refused() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let copies = tempfile::tempdir_in(OTHER_FILE_SYSTEM).unwrap();
+    for (name, target) in [("links", folder.path()), ("bytes", copies.path())] {
+        let copy = target.join(name);
+        let mut refused = 0;
+        let request = BackupRequest { folder: &copy, previous: None };
+        let report = engine.backup(&request, &mut |_| {
+            let message = check_error(back_up(&engine, &copy), ErrorKind::Conflict);
+            assert!(message.contains("another backup or restore is writing there"), "{message}");
+            assert!(message.contains(&format!("{name}.partial")), "{message}");
+            refused += 1;
+        });
+        assert!(report.is_ok() && refused > 0, "{name}: {report:?}");
+        let restored = target.join(format!("{name}-restored"));
+        backup::restore(&copy, &restored, &mut |_| ()).unwrap();
+        check_clean(&open(&restored));
+        assert!(!restored.join("PRESSMARK-PARTIAL").exists());
+    }
+}
+
+#[test]
+fn a_copy_that_somebody_changes_meanwhile_is_not_reported_as_complete() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let copies = tempfile::tempdir_in(OTHER_FILE_SYSTEM).unwrap();
+    for (name, target) in [("links", folder.path()), ("bytes", copies.path())] {
+        let copy = target.join(name);
+        let current = target.join(format!("{name}.partial/store/CURRENT"));
+        let mut deleted = false;
+        let request = BackupRequest { folder: &copy, previous: None };
+        let report =
+            engine.backup(&request, &mut |_| deleted |= std::fs::remove_file(&current).is_ok());
+        let message = check_error(report, ErrorKind::Conflict);
+        assert!(deleted && message.contains("CURRENT is missing"), "{message}");
+        assert!(!copy.exists() && !target.join(format!("{name}.partial")).exists());
+    }
+}
+
+#[test]
+fn a_partial_folder_that_is_not_ours_is_left_alone() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let at = |path: &str| folder.path().join(path);
+    std::fs::create_dir(at("copy.partial")).unwrap();
+    std::fs::write(at("copy.partial/thesis.odt"), "three years").unwrap();
+    std::fs::create_dir(at("elsewhere")).unwrap();
+    std::fs::write(at("elsewhere/kept"), "kept").unwrap();
+    std::os::unix::fs::symlink(at("elsewhere"), at("link.partial")).unwrap();
+    std::fs::write(at("file.partial"), "kept").unwrap();
+    back_up(&engine, &at("good")).unwrap();
+    for target in ["copy", "link", "file"] {
+        for result in
+            [back_up(&engine, &at(target)), backup::restore(&at("good"), &at(target), &mut |_| ())]
+        {
+            let message = check_error(result, ErrorKind::Conflict);
+            assert!(message.contains(&format!("{target}.partial")), "{message}");
+            assert!(message.contains("move it away"), "{message}");
+        }
+    }
+    assert_eq!(std::fs::read(at("copy.partial/thesis.odt")).unwrap(), b"three years");
+    assert_eq!(std::fs::read(at("elsewhere/kept")).unwrap(), b"kept");
+    assert_eq!(std::fs::read(at("file.partial")).unwrap(), b"kept");
+}
+
+#[test]
+fn the_rest_of_an_interrupted_copy_makes_way() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let at = |path: &str| folder.path().join(path);
+    // An empty folder is nobody's work.
+    std::fs::create_dir(at("empty.partial")).unwrap();
+    back_up(&engine, &at("empty")).unwrap();
+    std::fs::create_dir_all(at("copy.partial/store")).unwrap();
+    std::fs::write(at("copy.partial/PRESSMARK-PARTIAL"), "").unwrap();
+    std::fs::write(at("copy.partial/store/999999.sst"), "half").unwrap();
+    back_up(&engine, &at("copy")).unwrap();
+    assert!(!at("copy/store/999999.sst").exists() && !at("copy.partial").exists());
+    backup::restore(&at("copy"), &at("restored"), &mut |_| ()).unwrap();
+    check_clean(&open(&at("restored")));
+}
+
+#[test]
+fn folders_of_the_user_in_the_data_directory_are_left_alone() {
+    let (folder, engine) = engine();
+    drop(engine);
+    let data = folder.path().join("data");
+    for name in ["thesis.backup-links", "1-2.backup-links"] {
+        std::fs::create_dir(data.join(name)).unwrap();
+        std::fs::write(data.join(name).join("kept"), "").unwrap();
+    }
+    drop(open(&data));
+    assert!(data.join("thesis.backup-links/kept").exists());
+    assert!(!data.join("1-2.backup-links").exists(), "what a killed process left");
+}
+
+#[test]
+fn a_copy_is_compared_with_its_manifest() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    engine.flush().unwrap();
+    let target = folder.path().join("restored");
+    let check = |name: &str, damage: &dyn Fn(&Path), wanted: &str| {
+        let copy = folder.path().join(name);
+        back_up(&engine, &copy).unwrap();
+        damage(&copy);
+        let message = check_error(backup::restore(&copy, &target, &mut |_| ()), ErrorKind::Corrupt);
+        assert!(message.contains(wanted) && message.contains("another"), "{message}");
+    };
+    let manifest = |copy: &Path| std::fs::read_to_string(copy.join("BACKUP")).unwrap();
+    let rewrite = |copy: &Path, text: &str| std::fs::write(copy.join("BACKUP"), text).unwrap();
+    let table = |copy: &Path| {
+        let mut files =
+            std::fs::read_dir(copy.join("store")).unwrap().map(|file| file.unwrap().path());
+        files.find(|file| file.extension().is_some_and(|ending| ending == "sst")).unwrap()
+    };
+    // Zeros in place of a table, as after a power cut on the target's disk.
+    check(
+        "zeros",
+        &|copy| {
+            let (table, bytes) = (table(copy), table(copy).metadata().unwrap().len());
+            std::fs::remove_file(&table).unwrap();
+            std::fs::write(table, vec![0; usize::try_from(bytes).unwrap()]).unwrap();
+        },
+        "ends in other bytes",
+    );
+    check("gone", &|copy| std::fs::remove_file(table(copy)).unwrap(), "is missing");
+    check(
+        "cut",
+        &|copy| {
+            let text = manifest(copy);
+            let lines: Vec<_> = text.lines().collect();
+            rewrite(copy, &format!("{}\n", lines[..lines.len() - 3].join("\n")));
+        },
+        "its file BACKUP is damaged",
+    );
+    check(
+        "upwards",
+        &|copy| rewrite(copy, "pressmark backup 1\nsequence 1\n5 ../../../etc/passwd\n"),
+        "its file BACKUP is damaged",
+    );
+}
+
+#[test]
+fn copies_of_earlier_versions_are_restored() {
+    let (folder, engine) = engine();
+    put_pair(&engine, 1);
+    let copy = folder.path().join("copy");
+    back_up(&engine, &copy).unwrap();
+    let mut text = format!("pressmark backup 1\nsequence {}\n", engine.log_range().newest);
+    for file in std::fs::read_dir(copy.join("store")).unwrap() {
+        let file = file.unwrap();
+        let (bytes, name) = (file.metadata().unwrap().len(), file.file_name());
+        text.push_str(&format!("{bytes} {}\n", name.display()));
+    }
+    std::fs::write(copy.join("BACKUP"), text).unwrap();
+    let restored = folder.path().join("restored");
+    backup::restore(&copy, &restored, &mut |_| ()).unwrap();
+    assert_eq!(read_text(&open(&restored), "docs://h/one"), read_text(&engine, "docs://h/one"));
+}
