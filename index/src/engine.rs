@@ -13,6 +13,7 @@ use crate::completion::{
 };
 use crate::contents_fragment::descriptor::Descriptor;
 use crate::cursor::{self, List, SECRET_BYTES};
+use crate::data_dir;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch_text::{FetchedText, TextRequest};
 use crate::format;
@@ -90,19 +91,9 @@ impl Engine {
     /// reads are served, and [`Engine::health`] says why commits are refused until writing works again.
     ///
     /// # Errors
-    /// `Locked` when another process owns it, `UnknownFormat` when a newer program wrote it, `Corrupt`, `Io`.
+    /// `Conflict` when it holds no store but other files in its place, `Locked` when another process owns it, `UnknownFormat` when a newer program wrote it, `Corrupt`, `Io`.
     pub fn open(data_dir: &Path, options: &EngineOptions) -> Result<Engine> {
-        // The store holds what not every user of the machine may read.
-        let mut private = std::fs::DirBuilder::new();
-        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
-        private.recursive(true).create(data_dir).map_err(|source| {
-            Error::new(
-                ErrorKind::Io,
-                data_dir.display().to_string(),
-                "the data directory cannot be made",
-            )
-            .with_source(source)
-        })?;
+        data_dir::prepare(data_dir)?;
         let lock = DataDirLock::acquire(data_dir, &options.owner)?;
         backup::delete_leftovers(data_dir);
         let mut recovery = Recovery::new(data_dir, options.change_log_retention);

@@ -74,6 +74,7 @@ mod source_index;
 mod acl;
 mod apply;
 mod cursor;
+mod data_dir;
 mod describe;
 mod folder;
 mod format;

@@ -2,7 +2,8 @@
 //! however that ends; the file's text only tells who that is.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind as ErrorKindOfSystem, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::FlockOperation;
@@ -11,14 +12,14 @@ use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Name of the lock file in a data directory.
-const FILE_NAME: &str = "LOCK";
+pub(crate) const FILE_NAME: &str = "LOCK";
 /// More of the owner's text than this is not read.
 const OWNER_BYTES_MAX: u64 = 4096;
 
 /// Held as long as the engine is open.
 #[derive(Debug)]
 pub(crate) struct DataDirLock {
-    _file: File,
+    _file: Option<File>,
 }
 
 impl DataDirLock {
@@ -30,13 +31,11 @@ impl DataDirLock {
             Error::new(ErrorKind::Io, path.display().to_string(), "the lock file cannot be used")
                 .with_source(source)
         };
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(io)?;
+        let mut file = match open(&path).map_err(io)? {
+            Some(file) => file,
+            // Nobody can write there, so that there is nothing to keep apart.
+            None => return Ok(DataDirLock { _file: None }),
+        };
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
@@ -52,7 +51,22 @@ impl DataDirLock {
         // The text only helps who is refused; a full disk, which may not take it, keeps nobody from reading.
         let _ =
             file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{owner}"));
-        Ok(DataDirLock { _file: file })
+        Ok(DataDirLock { _file: Some(file) })
+    }
+}
+
+/// The lock file; on a read-only file system, the one that is there, if any.
+fn open(path: &Path) -> std::io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == ErrorKindOfSystem::ReadOnlyFilesystem => {
+            match File::open(path) {
+                Err(error) if error.kind() == ErrorKindOfSystem::NotFound => Ok(None),
+                opened => opened.map(Some),
+            }
+        }
+        opened => opened.map(Some),
     }
 }
 

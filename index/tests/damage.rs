@@ -216,7 +216,7 @@ fn what_is_no_folder_is_named() {
     check_does_not_open(folder.path(), ErrorKind::Io, &["LOCK", "Is a directory"]);
     std::fs::remove_dir(folder.path().join("LOCK")).unwrap();
     std::fs::write(folder.path().join("store"), "").unwrap();
-    check_does_not_open(folder.path(), ErrorKind::Io, &["store", "cannot be opened"]);
+    check_does_not_open(folder.path(), ErrorKind::Conflict, &["it holds `store`, but no store"]);
 }
 
 #[test]
@@ -226,7 +226,10 @@ fn child_on_a_read_only_file_system() {
     let remounted =
         std::process::Command::new("mount").args(["-o", "remount,ro"]).arg(&folder).status();
     assert!(remounted.unwrap().success());
-    check_does_not_open(&folder, ErrorKind::Io, &["LOCK", "Read-only file system"]);
+    // A store is read there; one that does not exist yet cannot be made.
+    let health = open(&folder).health();
+    assert!(health.reason.is_some_and(|reason| reason.contains("Read-only file system")));
+    check_does_not_open(&folder.join("new"), ErrorKind::Io, &["/new", "Read-only file system"]);
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub(super) fn disk_bytes(folder: &Path) -> u64 {
 
 /// A number that no segment in the folder has.
 pub(super) fn next_file(folder: &Path) -> Result<u64> {
-    fs::create_dir_all(folder).map_err(failed(folder))?;
+    crate::data_dir::make_private(folder).map_err(failed(folder))?;
     let entries = fs::read_dir(folder).map_err(failed(folder))?;
     let numbers = entries.filter_map(|entry| {
         let name = entry.ok()?.file_name().into_string().ok()?;
@@ -130,7 +130,7 @@ pub(super) fn write_manifest(
     let manifest = Manifest { template: index.template.clone(), covered, segments };
     let (path, new_path) = (folder.join(MANIFEST), folder.join("manifest.new"));
     let write = || -> std::io::Result<()> {
-        fs::create_dir_all(folder)?;
+        crate::data_dir::make_private(folder)?;
         let mut file = fs::File::create(&new_path)?;
         file.write_all(&manifest.encode())?;
         file.sync_all()?;

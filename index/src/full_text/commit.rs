@@ -107,7 +107,7 @@ pub(super) fn open(
     versions: &str,
     is_stopped: &Arc<AtomicBool>,
 ) -> Result<OpenIndex, OpenFault> {
-    std::fs::create_dir_all(folder)
+    crate::data_dir::make_private(folder)
         .map_err(|source| OpenFault::Later(folder_error(folder, source)))?;
     let opened = open_or_create(folder, fields, is_stopped).map_err(|source| {
         if is_of_another_version(&source) {

@@ -3,6 +3,7 @@
 pub(crate) mod codec;
 pub(crate) mod column_family;
 pub(crate) mod key;
+mod newest;
 mod options;
 pub(crate) mod value;
 
@@ -15,6 +16,7 @@ use rocksdb::{
 };
 
 pub(crate) use column_family::Cf;
+use newest::Newest;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -30,6 +32,7 @@ pub(crate) struct Store {
     memory_only: ReadOptions,
     cache: rocksdb::Cache,
     written: Written,
+    newest: Arc<Newest>,
 }
 
 /// Which families were ever written to. The others hold nothing, and looking for a key there is spared: most
@@ -95,31 +98,40 @@ impl Store {
     pub(crate) fn open(path: &Path, block_cache_bytes: usize) -> Result<Opened> {
         // HyperClockCache has no lock on a hit; entries here are data blocks of about 8 KiB.
         let cache = rocksdb::Cache::new_hyper_clock_cache(block_cache_bytes, 8 * 1024);
-        let source = match Store::open_with(path, cache.clone(), Mode::Writable) {
-            Ok(store) => return Ok(Opened::Writable(store)),
+        let newest = || Arc::new(Newest::open(path));
+        let source = match Store::open_with(path, cache.clone(), Mode::Writable, newest) {
+            Ok(store) => return store.with_all_writes().map(Opened::Writable),
             Err(source) => source,
         };
         let fault = cannot_open(path, &source);
         if !is_fault_of_writing(&source) {
             return Err(fault);
         }
-        match Store::open_with(path, cache, Mode::ReadOnly) {
-            Ok(store) => Ok(Opened::ReadOnly(store, fault)),
+        match Store::open_with(path, cache, Mode::ReadOnly, newest) {
+            Ok(store) => store.with_all_writes().map(|store| Opened::ReadOnly(store, fault)),
             // A store that is not there yet, or one that cannot be read either.
             Err(_) => Err(fault),
         }
     }
 
+    /// The store, if no write is missing that was on the disk.
+    fn with_all_writes(self) -> Result<Store> {
+        self.newest.check(&self.path, self.db.latest_sequence_number())?;
+        Ok(self)
+    }
+
     /// Opens the same folder again, with the same cache. [`Mode::Writable`] needs that nobody else has it open so.
     pub(crate) fn reopen(&self, mode: Mode) -> Result<Store> {
-        Store::open_with(&self.path, self.cache.clone(), mode)
-            .map_err(|source| cannot_open(&self.path, &source))
+        Store::open_with(&self.path, self.cache.clone(), mode, || Arc::clone(&self.newest))
+            .map_err(|source| cannot_open(&self.path, &source))?
+            .with_all_writes()
     }
 
     fn open_with(
         path: &Path,
         cache: rocksdb::Cache,
         mode: Mode,
+        newest: impl FnOnce() -> Arc<Newest>,
     ) -> std::result::Result<Store, rocksdb::Error> {
         let families = Cf::ALL.map(|cf| options::column_family(cf, &cache));
         let mut database = options::database();
@@ -133,8 +145,9 @@ impl Store {
         }?;
         let mut memory_only = ReadOptions::default();
         memory_only.set_read_tier(rocksdb::ReadTier::BlockCache);
-        let written = Written::of(&db)?;
-        Ok(Store { db, held: OnceLock::new(), path: path.to_owned(), memory_only, cache, written })
+        let (written, held) = (Written::of(&db)?, OnceLock::new());
+        let newest = newest();
+        Ok(Store { db, held, path: path.to_owned(), memory_only, cache, written, newest })
     }
 
     /// Trades what reads cost against what writing very many records costs, until the store is closed.
@@ -212,14 +225,22 @@ impl Store {
                 "a write failed; whether it was kept shows when writing works again: send it again then",
             )
             .with_source(source)
-        })
+        })?;
+        if sync {
+            self.newest.note(self.db.latest_sequence_number());
+        }
+        Ok(())
     }
 
     /// Brings everything that is written to the disk.
     pub(crate) fn sync(&self) -> Result<()> {
+        // What is written meanwhile may not be on the disk.
+        let sequence = self.db.latest_sequence_number();
         self.db.flush_wal(true).map_err(|source| {
             Error::new(ErrorKind::Io, "store", "the WAL was not synced").with_source(source)
-        })
+        })?;
+        self.newest.note(sequence);
+        Ok(())
     }
 
     /// Moves all memtables into tables, e.g. before measuring sizes.
@@ -289,9 +310,15 @@ pub(crate) enum Opened {
 /// only.
 fn is_fault_of_writing(source: &rocksdb::Error) -> bool {
     let text = source.to_string();
-    ["No space left", "Disk quota exceeded", "Input/output error"]
-        .iter()
-        .any(|cause| text.contains(cause))
+    [
+        "No space left",
+        "Disk quota exceeded",
+        "Input/output error",
+        "File too large",
+        "Read-only file system",
+    ]
+    .iter()
+    .any(|cause| text.contains(cause))
 }
 
 fn cannot_open(path: &Path, source: &rocksdb::Error) -> Error {
@@ -304,6 +331,8 @@ fn cannot_open(path: &Path, source: &rocksdb::Error) -> Error {
     let way_out = [
         ("Too many open files", ": raise the limit of open files (`ulimit -n`)"),
         ("No space left", ": free space on its file system"),
+        ("File too large", ": raise the limit on the size of files (`ulimit -f`)"),
+        ("Read-only file system", ": mount its file system for writing"),
         ("Permission denied", ": give this user the right to read and write it"),
     ];
     let way_out = way_out.iter().find(|(cause, _)| text.contains(cause)).map_or("", |(_, way)| way);

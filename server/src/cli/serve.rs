@@ -118,13 +118,21 @@ fn serve_plane(
     Ok(place.ok())
 }
 
+/// The runtime. A write beyond the process's limit on the size of files (`ulimit -f`) is an error from then on, as on a
+/// full disk, and not the end of the process.
 pub(super) fn runtime() -> Result<Runtime, String> {
-    tokio::runtime::Builder::new_multi_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("pressmark")
         .on_thread_start(take_short_turns)
         .build()
-        .map_err(|error| format!("the runtime did not start: {error}"))
+        .map_err(|error| format!("the runtime did not start: {error}"))?;
+    let entered = runtime.enter();
+    let file_too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // The handler stays when nobody waits for the signal any more.
+    drop(signal(file_too_large).map_err(|error| format!("signals: {error}"))?);
+    drop(entered);
+    Ok(runtime)
 }
 
 /// The thread that indexes.
