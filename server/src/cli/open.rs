@@ -10,6 +10,7 @@ use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::error::ErrorKind;
 use pressmark_index::space::SpaceSettings;
 use pressmark_index::uri_template::UriTemplate;
+use rustix::fs::Mode;
 
 use super::Common;
 use super::output::chain;
@@ -58,7 +59,7 @@ struct Away {
 
 /// Reads the configuration alone: what a command needs of it that asks a server.
 pub(super) fn configuration(common: &Common) -> Result<Config, String> {
-    read_configuration(config_file(common, &[]))
+    read_configuration(common, config_file(common, &[]))
 }
 
 /// The file that is named, or implied.
@@ -72,17 +73,20 @@ fn config_file<'a>(common: &'a Common, paths: &[PathBuf]) -> Option<&'a Path> {
     }
 }
 
-fn read_configuration(file: Option<&Path>) -> Result<Config, String> {
-    match file {
-        None => Ok(Config::default()),
-        Some(file) => Config::load(file, &check_template).map_err(|error| chain(&error)),
-    }
+fn read_configuration(common: &Common, file: Option<&Path>) -> Result<Config, String> {
+    let read = match (&common.config, file) {
+        (_, None) => return Ok(Config::default()),
+        (Some(_), Some(file)) => Config::load(file, &check_template),
+        // The current folder may be anybody's.
+        (None, Some(file)) => Config::load_found(file, &check_template),
+    };
+    read.map_err(|error| chain(&error))
 }
 
 /// Reads the configuration and finds the data directory; opens nothing.
 pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String> {
     let file = config_file(common, paths);
-    let config = read_configuration(file)?;
+    let config = read_configuration(common, file)?;
     let folders = sources::folder_spaces(paths).map_err(|error| chain(&error))?;
     let away = paths.iter().zip(&folders).filter_map(|(path, (_, source))| away(path, source));
     let away: Vec<_> = away.collect();
@@ -263,6 +267,8 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
 
 /// Opens the store with these options; whoever only looks leaves the full-text index out of them.
 fn open_as_it_is(setup: &Setup, options: &EngineOptions) -> Result<Arc<Engine>, NotOpened> {
+    // Whatever mode the data directory has, what is made in it is for its owner only.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let engine = Engine::open(&setup.data_dir, options).map_err(|error| match error.kind() {
         ErrorKind::Locked => NotOpened::Owned(chain(&error)),
         _ => NotOpened::Refused(chain(&error)),

@@ -10,12 +10,14 @@ mod listen;
 mod prompts;
 mod quantity;
 pub mod raw;
+mod trust;
 mod validate;
 
 #[cfg(test)]
 mod tests;
 
 use std::fs;
+use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -207,9 +209,39 @@ impl Config {
     /// When the file cannot be read, or a key or value in it is wrong.
     pub fn load(file: &Path, check_template: TemplateCheck<'_>) -> Result<Self, ConfigError> {
         let text = fs::read_to_string(file).map_err(|error| ConfigError::read(file, error))?;
+        Self::of_file(&text, file, check_template)
+    }
+
+    /// The same for a file that was found and not named. It is used only if it, and the folder that it lies in, belong to
+    /// this user or to root, nobody else may write the file, and not everybody may write the folder (unless it is sticky):
+    /// a configuration runs commands and says what is served to whom.
+    ///
+    /// # Errors
+    ///
+    /// As [`Config::load`], and when the file is not trusted.
+    pub fn load_found(file: &Path, check_template: TemplateCheck<'_>) -> Result<Self, ConfigError> {
+        let text = trust::open_trusted(file).and_then(io::read_to_string).map_err(|error| {
+            let shown = file.display();
+            let detail = match error.kind() {
+                io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => format!(
+                    "is not used, because nobody named it and it is not safe to; name it with --config {shown} if you trust it, \
+                     or make it and its folder yours and run `chmod go-w {shown}`"
+                ),
+                _ => "was found in the current folder and cannot be read".to_owned(),
+            };
+            ConfigError::unreadable(file, &detail, error)
+        })?;
+        Self::of_file(&text, file, check_template)
+    }
+
+    fn of_file(
+        text: &str,
+        file: &Path,
+        check_template: TemplateCheck<'_>,
+    ) -> Result<Self, ConfigError> {
         // Relative paths must not change their meaning when the process changes its folder.
         let absolute = std::path::absolute(file).map_err(|error| ConfigError::read(file, error))?;
-        Self::parse(&text, &absolute, check_template)
+        Self::parse(text, &absolute, check_template)
     }
 
     /// Validates the text of the configuration file `file`; relative paths in it start from the file's folder.
