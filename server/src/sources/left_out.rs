@@ -98,9 +98,13 @@ pub(super) fn is_version_control(name: &str) -> bool {
     VERSION_CONTROL.contains(&name)
 }
 
+fn is_keyring(name: &str) -> bool {
+    KEYRINGS.iter().any(|keyring| name.eq_ignore_ascii_case(keyring))
+}
+
 /// Whether the sub-folder `name` of `parent` is left out: version control, dependencies or keys.
 pub(super) fn is_left_out_folder(parent: &Folder, name: &str) -> bool {
-    if is_version_control(name) || DEPENDENCIES.contains(&name) || KEYRINGS.contains(&name) {
+    if is_version_control(name) || DEPENDENCIES.contains(&name) || is_keyring(name) {
         return true;
     }
     let beside = DEPENDENCIES_BESIDE

@@ -11,7 +11,7 @@ use super::read_file::ReadFile;
 
 /// Goes up whenever the same bytes would become another record, or other bytes would count as a secret: then every
 /// file is read again once.
-const MINT_VERSION: u8 = 2;
+const MINT_VERSION: u8 = 3;
 
 /// The README and the index page of the folder itself.
 const PRIORITY_ROOT_PAGE: f64 = 0.8;

@@ -20,6 +20,7 @@
 //! root and the folder count as well, except those that would ignore the folder itself (it was asked for by name).
 
 mod absolute;
+mod backup_name;
 mod beneath;
 mod headline;
 mod ignore_files;
@@ -188,6 +189,14 @@ pub enum SourceError {
     Store {
         /// The folder.
         path: PathBuf,
+    },
+    /// An ignore file of the folder, or above it, whose rules are not known.
+    #[error("{}: {detail}", path.display())]
+    Rules {
+        /// The folder of the source.
+        path: PathBuf,
+        /// What is wrong with the file and the way out.
+        detail: String,
     },
     /// Two paths that are the same folder.
     #[error("{}: is the same as {}; name it once", second.display(), first.display())]

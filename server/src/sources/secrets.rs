@@ -6,7 +6,10 @@ use std::sync::LazyLock;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use memchr::memmem;
 
-/// Names of files that usually hold secrets, in the syntax of `.gitignore`; the case does not matter.
+use super::backup_name::plain_names;
+
+/// Names of files that usually hold secrets, in the syntax of `.gitignore`. Case does not matter, and copies of such a file
+/// count as well (see [`plain_names`]).
 const RULES: &[&str] = &[
     ".env",
     ".env.*",
@@ -62,6 +65,73 @@ const RULES: &[&str] = &[
     "application_default_credentials.json",
     "**/gcloud/*credentials*",
     "**/gcloud/access_tokens.db",
+    "*.pkcs12",
+    "*.agekey",
+    "*.ovpn",
+    "*.kirbi",
+    "krb5cc_*",
+    "*.keyring",
+    "*.keychain",
+    "*.keychain-db",
+    "**/share/keyrings/*",
+    "*.kwl",
+    "key3.db",
+    "key4.db",
+    "logins.json",
+    "signons.sqlite",
+    "cookies.sqlite",
+    "wallet.dat",
+    "**/.ssh/*",
+    "**/.aws/*",
+    "**/.aws/sso/cache/*",
+    "**/.aws/cli/cache/*",
+    "**/.azure/**",
+    "**/.oci/config",
+    "**/.databrickscfg",
+    "**/.snowsql/config",
+    "**/.config/op/**",
+    "**/.config/sops/age/*",
+    "**/.config/doctl/config.yaml",
+    "**/huggingface/token",
+    "**/wireguard/*.conf",
+    "**/.vnc/passwd",
+    "**/.subversion/auth/**",
+    "**/etc/shadow",
+    "**/etc/gshadow",
+    "**/etc/master.passwd",
+    "kaggle.json",
+    "*.tfvars",
+    "*.tfvars.json",
+    ".authinfo",
+    ".authinfo.gpg",
+    ".netrc.gpg",
+    ".pg_service.conf",
+    ".msmtprc",
+    ".fetchmailrc",
+    ".passwd-s3fs",
+    ".htdigest",
+    ".vault_pass*",
+    ".vault-pass*",
+    ".ansible_vault*",
+    ".dev.vars",
+    ".dev.vars.*",
+    ".flaskenv",
+    ".secret",
+    ".secrets",
+    ".secrets.*",
+    ".sentryclirc",
+    ".dockerconfigjson",
+    ".ftpconfig",
+    "sftp-config.json",
+    "sitemanager.xml",
+    "recentservers.xml",
+    "wp-config.php",
+    "client_secret_*.json",
+    "client_secrets.json",
+    "service_account*.json",
+    "service-account*.json",
+    "*-adminsdk-*.json",
+    "local.settings.json",
     ".*_history",
     ".*_history-*.tmp",
     ".zhistory",
@@ -78,6 +148,23 @@ const SETTINGS: &[(&str, &[&str])] = &[
     (".pypirc", &["password"]),
     ("hosts.yml", &["oauth_token"]),
     ("hosts.yaml", &["oauth_token"]),
+    (".terraformrc", &["token"]),
+    ("terraform.rc", &["token"]),
+    (".wgetrc", &["password"]),
+    (".curlrc", &["user", "proxy-user", "oauth2-bearer"]),
+    (".gitconfig", &["token", "password"]),
+    ("ngrok.yml", &["authtoken"]),
+    ("token.json", &["\"refresh_token\"", "\"access_token\""]),
+    (
+        "auth.json",
+        &[
+            "\"password\"",
+            "\"refresh_token\"",
+            "\"access_token\"",
+            "\"github.com\"",
+            "\"OPENAI_API_KEY\"",
+        ],
+    ),
 ];
 
 /// The same for settings files of an everyday name, when this stands in them as well.
@@ -97,13 +184,18 @@ static RULE_SET: LazyLock<Gitignore> = LazyLock::new(|| {
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 });
 
-/// The rule by which the file at `place` usually holds secrets. A few rules name the folder as well, so the place begins
-/// above the root of the source.
+/// The rule by which the file at `place`, or the file that it is a copy of, usually holds secrets. A few rules name the
+/// folder as well, so the place begins above the root of the source.
 pub(super) fn secret_rule(place: &str) -> Option<&'static str> {
-    match RULE_SET.matched(Path::new(place), false) {
-        ignore::Match::Ignore(rule) => Some(rule.original()),
-        ignore::Match::Whitelist(_) | ignore::Match::None => None,
-    }
+    let (folder, name) = place.rsplit_once('/').unwrap_or(("", place));
+    plain_names(name).iter().find_map(|name| {
+        match RULE_SET.matched(Path::new(folder).join(name), false) {
+            ignore::Match::Ignore(rule) => {
+                RULES.iter().find(|known| **known == rule.original()).copied()
+            }
+            ignore::Match::Whitelist(_) | ignore::Match::None => None,
+        }
+    })
 }
 
 /// Why these bytes, the content of the file `name`, are a secret.
@@ -111,17 +203,46 @@ pub(super) fn secret_content(name: &str, bytes: &[u8]) -> Option<&'static str> {
     if holds_private_key(bytes) {
         return Some("holds a private key");
     }
-    let keys = SETTINGS.iter().find(|(file, _)| *file == name).map(|(_, keys)| *keys);
+    let names = plain_names(name);
+    if is_kubeconfig(&names, bytes) {
+        return Some("is a kubeconfig with credentials");
+    }
+    let is = |file: &str| names.iter().any(|name| name == file);
+    let keys = SETTINGS.iter().find(|(file, _)| is(file)).map(|(_, keys)| *keys);
     let keys = keys.or_else(|| {
-        let (_, _, keys) = SETTINGS_WITH.iter().find(|(file, with, _)| {
-            *file == name && memmem::find(bytes, with.as_bytes()).is_some()
-        })?;
+        let (_, _, keys) = SETTINGS_WITH
+            .iter()
+            .find(|(file, with, _)| is(file) && memmem::find(bytes, with.as_bytes()).is_some())?;
         Some(*keys)
     })?;
-    let sets_secret = bytes
-        .split(|&byte| byte == b'\n')
-        .any(|line| keys.iter().any(|key| sets(line, key.as_bytes())));
-    sets_secret.then_some("holds a token or password")
+    sets_any(bytes, keys).then_some("holds a token or password")
+}
+
+fn sets_any(bytes: &[u8], keys: &[&str]) -> bool {
+    bytes.split(|&byte| byte == b'\n').any(|line| keys.iter().any(|key| sets(line, key.as_bytes())))
+}
+
+/// Whether the file, whatever its name, is what `kubectl` takes as its configuration, with something that logs in. Pages
+/// that show one are documentation.
+fn is_kubeconfig(names: &[String], bytes: &[u8]) -> bool {
+    const PAGES: [&str; 6] = [".md", ".markdown", ".rst", ".adoc", ".html", ".htm"];
+    const KEYS: [&str; 5] = ["token", "password", "client-key-data", "id-token", "refresh-token"];
+    let is_page = names.iter().any(|name| PAGES.iter().any(|page| name.ends_with(page)));
+    let lines = || bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let has = |yaml: &str, json: &str| {
+        lines().any(|line| line.starts_with(yaml.as_bytes()))
+            || memmem::find(bytes, json.as_bytes()).is_some()
+    };
+    let is_config =
+        lines().any(|line| line == b"kind: Config") || memmem::find(bytes, b"\"Config\"").is_some();
+    !is_page
+        && is_config
+        && has("clusters:", "\"clusters\"")
+        && has("users:", "\"users\"")
+        && has("contexts:", "\"contexts\"")
+        && KEYS
+            .iter()
+            .any(|key| sets_any(bytes, &[key]) || sets_any(bytes, &[&format!("\"{key}\"")]))
 }
 
 /// Whether a line gives `key` a value of its own; one that names an environment variable is none.
@@ -144,7 +265,7 @@ fn has_value(rest: &[u8]) -> bool {
         Some(_) | None => return false,
     };
     let value = value.strip_prefix(b"\"").unwrap_or(value);
-    !value.is_empty() && !matches!(value.first(), Some(b'$' | b'"' | b'{'))
+    !value.is_empty() && !matches!(value.first(), Some(b'$' | b'"' | b'{' | b'<'))
 }
 
 /// Whether a private key stands in these bytes: in PEM (RFC 7468 section 10 and its older relatives), in the armour of
@@ -152,6 +273,11 @@ fn has_value(rest: &[u8]) -> bool {
 fn holds_private_key(bytes: &[u8]) -> bool {
     let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     content.starts_with(b"PuTTY-User-Key-File-")
+        || memmem::find_iter(bytes, b"AGE-SECRET-KEY-1").any(|start| {
+            let line = bytes.get(start..).unwrap_or_default();
+            let line = line.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            line.split(|byte| *byte == b'-').any(has_key_line)
+        })
         || holds_armoured_key(bytes, content.len())
         || memmem::find_iter(bytes, b"client-key-data:").any(|start| {
             let line = bytes.get(start..).unwrap_or_default();

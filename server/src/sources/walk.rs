@@ -10,7 +10,7 @@ use std::rc::Rc;
 use pressmark_index::resource::SourceMark;
 
 use super::beneath::{EntryKind, EntryStat, Folder, FolderIdentity};
-use super::ignore_files::IgnoreStack;
+use super::ignore_files::{IgnoreFault, IgnoreStack};
 use super::left_out::is_store;
 use super::mint::{fingerprint, mint};
 use super::read_file::{ReadOutcome, read_file, too_large};
@@ -77,8 +77,14 @@ impl Entry {
         if is_store(&folder) || lies_in(&source.root, source.data_dir.as_deref()) {
             return Err(SourceError::Store { path: source.root.clone() });
         }
-        let mut ignored = IgnoreStack::above(&source.root).map_err(failed)?;
-        ignored.enter(&folder, "").map_err(failed)?;
+        let unknown = |fault| match fault {
+            IgnoreFault::Unreadable(error) => failed(error),
+            IgnoreFault::Unusable(_) => {
+                SourceError::Rules { path: source.root.clone(), detail: fault.to_string() }
+            }
+        };
+        let mut ignored = IgnoreStack::above(&source.root).map_err(unknown)?;
+        ignored.enter(&folder, "").map_err(unknown)?;
         let way = selection.way();
         Ok(Self {
             folder,
@@ -125,7 +131,12 @@ impl Entry {
             if self.is_left_out_always(&folder)? {
                 return Ok(false);
             }
-            self.ignored.enter(&folder, &relative)?;
+            match self.ignored.enter(&folder, &relative) {
+                Ok(()) => {}
+                Err(IgnoreFault::Unreadable(error)) => return Err(error),
+                // Whoever listed the folder above was told.
+                Err(IgnoreFault::Unusable(_)) => return Ok(false),
+            }
             (self.folder, self.relative, self.way) = (folder, relative, way);
             self.depth += 1;
         }
@@ -235,8 +246,20 @@ impl Walk<'_> {
             Ok(true) => return self.leave_out(),
             Err(error) => return self.unreadable(escape_path(&relative), error.to_string()),
         }
-        if let Err(error) = entry.ignored.enter(&folder, &relative) {
-            return self.unreadable(escape_path(&relative), error.to_string());
+        match entry.ignored.enter(&folder, &relative) {
+            Ok(()) => {}
+            Err(IgnoreFault::Unreadable(error)) => {
+                return self.unreadable(escape_path(&relative), error.to_string());
+            }
+            Err(fault @ IgnoreFault::Unusable(_)) => {
+                // Watched, so that a better one is noticed.
+                (self.sink)(Scanned::Folder { relative: relative.clone() })?;
+                return self.refuse(
+                    format!("{}/", escape_path(&relative)),
+                    None,
+                    fault.to_string(),
+                );
+            }
         }
         let ignored = std::mem::take(&mut entry.ignored);
         let selection = entry.selection.clone();

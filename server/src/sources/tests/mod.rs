@@ -1,10 +1,12 @@
 //! Generated trees, scanned through the public interface.
 
+mod ignore_files;
 mod kinds;
 mod media_types;
 mod names;
 mod patterns;
 mod records;
+mod secrets;
 mod selection;
 mod spaces;
 

@@ -1,6 +1,5 @@
 //! Which files are served.
 
-use std::fs;
 use std::ops::ControlFlow;
 
 use expect_test::{Expect, expect};
@@ -13,7 +12,7 @@ const KEY: &str =
     "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\n-----END OPENSSH PRIVATE KEY-----\n";
 const KEY_LINE: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
 
-fn check(include: &[&str], exclude: &[&str], files: &[(&str, &str)], expect: &Expect) {
+pub(super) fn check(include: &[&str], exclude: &[&str], files: &[(&str, &str)], expect: &Expect) {
     let folder = tree(files);
     let mut source = source(folder.path());
     source.include = include.iter().map(|&pattern| pattern.to_owned()).collect();
@@ -94,65 +93,6 @@ fn include_and_exclude_patterns() {
         x/d.md
         y/z/e.txt"#]],
     );
-}
-
-#[test]
-fn ignore_files_are_honoured_without_a_repository() {
-    check(
-        &[],
-        &[],
-        &[
-            (".gitignore", "*.log\n/out/\n!keep.log\n"),
-            ("a.log", ""),
-            ("keep.log", ""),
-            ("out/a.md", ""),
-            ("x/out/a.md", ""),
-            ("x/.gitignore", "!a.log\n"),
-            ("x/a.log", ""),
-            ("x/.ignore", "*.tmp\n"),
-            ("x/b.tmp", ""),
-            ("b.tmp", ""),
-        ],
-        &expect![[r#"
-            .gitignore
-            b.tmp
-            keep.log
-            x/.gitignore
-            x/.ignore
-            x/a.log
-            x/out/a.md"#]],
-    );
-}
-
-#[test]
-fn ignore_files_above_count_within_a_repository_only() {
-    let outer = tree(&[
-        ("repo/.git/HEAD", ""),
-        ("repo/.gitignore", "*.log\n/docs/private\n"),
-        ("repo/.ignore", "docs\n*.md"),
-        ("repo/docs/a.log", ""),
-        ("repo/docs/private/b", ""),
-        ("repo/docs/c.md", ""),
-        (".gitignore", "*.md"),
-    ]);
-    // `.ignore` and `.gitignore` are one set of rules; one that ignores the folder itself is passed over whole.
-    let all = served(&source(&outer.path().join("repo/docs")), &[]);
-    expect![[r#"
-        a.log
-        c.md
-        private/b"#]]
-    .assert_eq(&all);
-    fs::remove_file(outer.path().join("repo/.ignore")).unwrap();
-    expect!["c.md"].assert_eq(&served(&source(&outer.path().join("repo/docs")), &[]));
-}
-
-#[test]
-fn an_ignore_file_that_is_a_link_counts_for_nothing() {
-    let outside = tree(&[("rules", "*.md")]);
-    let folder = tree(&[("a.md", "")]);
-    std::os::unix::fs::symlink(outside.path().join("rules"), folder.path().join(".gitignore"))
-        .unwrap();
-    expect!["a.md"].assert_eq(&served(&source(folder.path()), &[]));
 }
 
 #[test]
