@@ -1,24 +1,19 @@
-//! Rows of CSV and TSV: fields between separators.
+//! Rows of CSV and TSV: fields between delimiters.
 //!
 //! Without quotes a row is a line, and every byte of a field stands for itself: so TSV is registered
-//! (`text/tab-separated-values`) and written by most programs; quotes in it are text. With quotes it is RFC 4180, read as
-//! leniently as others do by `csv-core`. Of the `csv` family only the core is used: it lets a row be bounded and the end
-//! of the file be told from the end of a quoted field.
+//! (`text/tab-separated-values`) and written by most programs; quotes in it are text. With quotes it is RFC 4180, see
+//! [`quoted`](super::quoted).
 
-use std::io::{self, BufRead as _};
+use std::io;
 use std::ops::Range;
-
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use super::format::{Dialect, Quoting};
 use super::input::Input;
 use super::lines::{LINE_BYTES_MAX, Line, LineReader};
+use super::quoted::{QuotedRows, RowFault};
 
 /// A row with more fields is refused.
 pub(super) const FIELD_COUNT_MAX: usize = 10_000;
-/// The buffers of a row begin with room for so much; they grow by doubling.
-const ROW_BYTES: usize = 4 * 1024;
-const ROW_FIELDS: usize = 64;
 
 /// The fields of one row.
 #[derive(Debug, Default)]
@@ -35,8 +30,8 @@ pub(super) enum RowRead {
     Whole,
     /// The line is too long or has too many fields; the next one is read next.
     TooLarge,
-    /// No end of the row was found, as behind a quote that is not closed; nothing can be read after it.
-    Endless,
+    /// Its quotes are wrong, or hide rows; the line behind its first one is read next.
+    Malformed(RowFault),
     /// There is no further one.
     End,
 }
@@ -57,18 +52,6 @@ pub(super) struct LineRows {
     carriage_returns: Option<bool>,
 }
 
-/// Rows whose fields may hold line ends.
-pub(super) struct QuotedRows {
-    input: Input,
-    reader: Reader,
-    bytes_max: usize,
-    /// Line ends that were read.
-    lines_read: u64,
-    row_line: u64,
-    ends: Vec<usize>,
-    lost: bool,
-}
-
 // === impl Row ===
 
 impl Row {
@@ -87,6 +70,27 @@ impl Row {
     /// The size of its fields.
     pub(super) fn len(&self) -> usize {
         self.fields.last().map_or(0, |field| field.end)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.fields.clear();
+    }
+
+    /// Adds a field; where quotes are doubled, one of each two is left out.
+    pub(super) fn push(&mut self, text: &[u8], doubled_quotes: bool) {
+        let start = self.bytes.len();
+        if doubled_quotes {
+            let mut rest = text;
+            while let Some(quote) = memchr::memchr(b'"', rest) {
+                self.bytes.extend_from_slice(rest.get(..=quote).unwrap_or_default());
+                rest = rest.get(quote + 2..).unwrap_or_default();
+            }
+            self.bytes.extend_from_slice(rest);
+        } else {
+            self.bytes.extend_from_slice(text);
+        }
+        self.fields.push(start..self.bytes.len());
     }
 
     fn split(&mut self, line: &[u8], delimiter: u8) -> RowRead {
@@ -119,15 +123,9 @@ impl RowReader {
                 delimiter,
                 carriage_returns: None,
             }),
-            Quoting::Double => Self::Quoted(Box::new(QuotedRows {
-                input,
-                reader: ReaderBuilder::new().delimiter(delimiter).build(),
-                bytes_max,
-                lines_read: 0,
-                row_line: 0,
-                ends: Vec::new(),
-                lost: false,
-            })),
+            Quoting::Cautious | Quoting::Double => {
+                Self::Quoted(Box::new(QuotedRows::new(input, delimiter, quoting, bytes_max)))
+            }
         }
     }
 
@@ -135,7 +133,7 @@ impl RowReader {
     pub(super) fn line(&self) -> u64 {
         match self {
             Self::Lines(rows) => rows.lines.number(),
-            Self::Quoted(rows) => rows.row_line,
+            Self::Quoted(rows) => rows.row_line(),
         }
     }
 
@@ -170,97 +168,13 @@ impl LineRows {
     }
 }
 
-// === impl QuotedRows ===
-
-impl QuotedRows {
-    fn next(&mut self, row: &mut Row) -> io::Result<RowRead> {
-        if self.lost || !self.skip_line_ends()? {
-            return Ok(RowRead::End);
-        }
-        self.row_line = self.lines_read + 1;
-        row.fields.clear();
-        let (mut filled, mut field_count) = (0, 0);
-        loop {
-            if filled >= self.bytes_max || field_count >= FIELD_COUNT_MAX {
-                return Ok(self.lose(row));
-            }
-            // Where there is room for both, what the parser says is about the row and not about the room.
-            grow(&mut row.bytes, filled, ROW_BYTES);
-            grow(&mut self.ends, field_count, ROW_FIELDS);
-            let input = self.input.fill_buf()?;
-            let at_end = input.is_empty();
-            // A line end ends the last row, unless it stands within quotes.
-            let input = if at_end { b"\n" } else { input };
-            let (result, read, written, ended) = self.reader.read_record(
-                input,
-                row.bytes.get_mut(filled..).unwrap_or_default(),
-                self.ends.get_mut(field_count..).unwrap_or_default(),
-            );
-            filled += written;
-            field_count += ended;
-            if !at_end {
-                self.lines_read += line_ends(input.get(..read).unwrap_or_default());
-                self.input.consume(read);
-            }
-            match result {
-                ReadRecordResult::Record => break,
-                ReadRecordResult::End => return Ok(RowRead::End),
-                ReadRecordResult::InputEmpty
-                | ReadRecordResult::OutputFull
-                | ReadRecordResult::OutputEndsFull => {
-                    if at_end && read > 0 {
-                        return Ok(self.lose(row));
-                    }
-                }
-            }
-        }
-        let mut start = 0;
-        for end in self.ends.iter().take(field_count) {
-            row.fields.push(start..*end);
-            start = *end;
-        }
-        Ok(RowRead::Whole)
-    }
-
-    /// Passes empty lines by, so that a row's line is the one on which it begins; false at the end.
-    fn skip_line_ends(&mut self) -> io::Result<bool> {
-        loop {
-            let input = self.input.fill_buf()?;
-            let skipped = input.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            let found = skipped < input.len();
-            self.lines_read += line_ends(input.get(..skipped).unwrap_or_default());
-            self.input.consume(skipped);
-            if found || skipped == 0 {
-                return Ok(found);
-            }
-        }
-    }
-
-    /// What was taken for a row may be the rest of the file: its memory is given back.
-    fn lose(&mut self, row: &mut Row) -> RowRead {
-        self.lost = true;
-        *row = Row::default();
-        RowRead::Endless
-    }
-}
-
-fn grow<T: Clone + Default>(buffer: &mut Vec<T>, filled: usize, least: usize) {
-    if filled >= buffer.len() {
-        buffer.resize((filled * 2).max(least), T::default());
-    }
-}
-
-fn line_ends(bytes: &[u8]) -> u64 {
-    u64::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
 
-    const CSV: Dialect = Dialect { delimiter: b',', quoting: Quoting::Double };
+    const CSV: Dialect = Dialect { delimiter: b',', quoting: Quoting::Cautious };
     const TSV: Dialect = Dialect { delimiter: b'\t', quoting: Quoting::None };
 
     fn rows(dialect: Dialect, text: &[u8], buffer_bytes: usize) -> String {
@@ -272,8 +186,9 @@ mod tests {
             let read = reader.next(&mut row).unwrap();
             match read {
                 RowRead::End => return rows,
-                RowRead::TooLarge | RowRead::Endless => {
-                    rows.push_str(&format!("{} {read:?}\n", reader.line()));
+                RowRead::TooLarge => rows.push_str(&format!("{} {read:?}\n", reader.line())),
+                RowRead::Malformed(fault) => {
+                    rows.push_str(&format!("{} {fault}\n", reader.line()));
                 }
                 RowRead::Whole => {
                     let fields: Vec<_> = row.fields().map(String::from_utf8_lossy).collect();
@@ -371,13 +286,25 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_does_not_swallow_rows() {
+    fn a_quote_that_is_not_closed_hides_no_rows() {
+        check(
+            CSV,
+            "a,b\na,1\ne,\"open\nf,say \"hi\"\ng,fine\n",
+            &expect![[r#"
+                1 ["a", "b"]
+                2 ["a", "1"]
+                3 field 2: `h` stands behind its closing quote on line 4, where the field must end; write `""` for a quote in a quoted field; reading goes on at line 4
+                4 ["f", "say \"hi\""]
+                5 ["g", "fine"]
+            "#]],
+        );
         check(
             CSV,
             "a,b\nx,\"y\nz,1\n",
             &expect![[r#"
             1 ["a", "b"]
-            2 Endless
+            2 field 2: its quote is not closed before the end of the file; reading goes on at line 3
+            3 ["z", "1"]
         "#]],
         );
         check(
@@ -385,16 +312,110 @@ mod tests {
             "a,b\nx,\"",
             &expect![[r#"
             1 ["a", "b"]
-            2 Endless
+            2 field 2: its quote is not closed before the end of the file; reading goes on at line 3
         "#]],
         );
-        let long = "z,1\n".repeat(2_000);
+        let long = "z,1\n".repeat(12);
         check(
             CSV,
             &format!("a,b\n\nx,\"y\n{long}\",w\n"),
             &expect![[r#"
             1 ["a", "b"]
-            3 Endless
+            3 the row has more than 536870912 bytes, or a quote in it is not closed
+            4 ["z", "1"]
+            5 ["z", "1"]
+            6 ["z", "1"]
+            7 ["z", "1"]
+            8 ["z", "1"]
+            9 ["z", "1"]
+            10 ["z", "1"]
+            11 ["z", "1"]
+            12 ["z", "1"]
+            13 ["z", "1"]
+            14 ["z", "1"]
+            15 ["z", "1"]
+            16 field 1: its quote is not closed before the end of the file; reading goes on at line 17
+        "#]],
+        );
+        // The inch mark closes the quote, and the row has as many fields as the header.
+        check(
+            CSV,
+            "a,b\nx,\"y\nz,1\nw,5\"\nv,2\n",
+            &expect![[r#"
+            1 ["a", "b"]
+            2 a quoted field goes on to line 4, over lines that look like rows of their own: a quote may not be closed; if the field is meant so, say --quoting double; reading goes on at line 3
+            3 ["z", "1"]
+            4 ["w", "5\""]
+            5 ["v", "2"]
+        "#]],
+        );
+        let exact = Dialect { delimiter: b',', quoting: Quoting::Double };
+        check(
+            exact,
+            "a,b\nx,\"y\nz,1\nw,5\"\nv,2\n",
+            &expect![[r#"
+            1 ["a", "b"]
+            2 ["x", "y\nz,1\nw,5"]
+            5 ["v", "2"]
+        "#]],
+        );
+    }
+
+    #[test]
+    fn misplaced_quotes_and_carriage_returns_are_refused_with_their_row() {
+        check(
+            CSV,
+            "a,b\n\"C\" St,1\n5\" x,\"2\" \n\"z\",3\n",
+            &expect![[r#"
+            1 ["a", "b"]
+            2 field 1: ` ` stands behind its closing quote on line 2, where the field must end; write `""` for a quote in a quoted field; reading goes on at line 3
+            3 field 2: ` ` stands behind its closing quote on line 3, where the field must end; write `""` for a quote in a quoted field; reading goes on at line 4
+            4 ["z", "3"]
+        "#]],
+        );
+        check(
+            CSV,
+            "a,b\nx, \"1\nz\",\"2\"\n",
+            &expect![[r#"
+            1 ["a", "b"]
+            2 field 2: a blank stands before its quote; remove the blank, or quote the whole field
+            3 ["z\"", "2"]
+        "#]],
+        );
+        check(
+            CSV,
+            "a,b\nx,1\ry\nz,2\r",
+            &expect![[r#"
+            1 ["a", "b"]
+            2 field 2: a carriage return outside quotes is not followed by a line feed; quote the field, or convert the line ends of the file, e.g. with `tr '\r' '\n'`
+            3 ["z", "2"]
+        "#]],
+        );
+        check(
+            CSV,
+            "a,b\n\"x\n\",5\"\nz,2\n",
+            &expect![[r#"
+                1 ["a", "b"]
+                2 field 2: a quote on line 3 stands inside a field that is not quoted, in a row of several lines; another quote may not be closed; reading goes on at line 3
+                3 [",5"]
+                4 ["z", "2"]
+            "#]],
+        );
+        check(
+            CSV,
+            "a,b\n\"x\ny\",1,2\nz,2\n",
+            &expect![[r#"
+            1 ["a", "b"]
+            2 the row goes over several lines and has 3 fields or more, the header 2; a quote may not be closed; reading goes on at line 3
+            3 ["y\"", "1", "2"]
+            4 ["z", "2"]
+        "#]],
+        );
+        check(
+            CSV,
+            "a,b\rx,1\rz,2",
+            &expect![[r#"
+            1 field 2: a carriage return outside quotes is not followed by a line feed; quote the field, or convert the line ends of the file, e.g. with `tr '\r' '\n'`
         "#]],
         );
     }

@@ -21,6 +21,8 @@ pub enum RecordFormat {
 /// Whether fields of CSV and TSV may stand in quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Quoting {
+    /// As `double`, but a field over several lines that look like rows is refused: its quote may not be closed
+    Cautious,
     /// A field may stand in `"`, with `""` for a quote; it may hold separators and line ends
     Double,
     /// A quote is a character like any other

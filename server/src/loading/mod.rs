@@ -18,6 +18,7 @@ pub mod ndjson;
 
 mod columns;
 mod delimited;
+mod quoted;
 
 mod lane;
 pub use lane::Batch;

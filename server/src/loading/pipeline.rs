@@ -12,7 +12,7 @@ use pressmark_index::uri_template::TemplateMatcher;
 use super::columns::Columns;
 use super::delimited::{FIELD_COUNT_MAX, Row, RowRead, RowReader};
 use super::destination::{Destination, Fault, Tally};
-use super::fields::{RecordError, utf8};
+use super::fields::{RecordError, utf8, wrong};
 use super::format::{Dialect, Quoting, RecordFormat};
 use super::input::{self, Input};
 use super::lane::{Batch, LaneClosed, Lanes, Router, lanes};
@@ -163,7 +163,7 @@ impl Load<'_> {
         let mut router = Router::new(&self.space.matcher, lanes.clone(), at);
         let read = match format {
             RecordFormat::Ndjson => self.read_ndjson(path, input, &mut router),
-            RecordFormat::Csv => self.read_rows(path, input, b',', Quoting::Double, &mut router),
+            RecordFormat::Csv => self.read_rows(path, input, b',', Quoting::Cautious, &mut router),
             RecordFormat::Tsv => self.read_rows(path, input, b'\t', Quoting::None, &mut router),
         };
         // What stands before a fault of the file goes in.
@@ -212,8 +212,11 @@ impl Load<'_> {
         match rows.next(&mut row)? {
             RowRead::Whole => {}
             RowRead::End => return Err(Interrupted::File("there is no header".to_owned())),
-            RowRead::TooLarge | RowRead::Endless => {
-                return Err(Interrupted::File(format!("the header: {}", endless().reason)));
+            RowRead::TooLarge => {
+                return Err(Interrupted::File(format!("the header: {}", too_large().reason)));
+            }
+            RowRead::Malformed(fault) => {
+                return Err(Interrupted::File(format!("the header: {fault}")));
             }
         }
         let columns = columns(&row, &self.plan.columns)?;
@@ -223,7 +226,7 @@ impl Load<'_> {
                 RowRead::End => return Ok(()),
                 RowRead::Whole => columns.record(&self.space.name, &row),
                 RowRead::TooLarge => Err(too_large()),
-                RowRead::Endless => Err(endless()),
+                RowRead::Malformed(fault) => wrong("", fault.to_string()),
             };
             match record {
                 Ok(resource) => router.put(rows.line(), row.len(), resource)?,
@@ -283,13 +286,6 @@ fn broken(line: u64, error: &io::Error) -> Interrupted {
 fn too_large() -> RecordError {
     let reason = format!(
         "the line has more than {LINE_BYTES_MAX} bytes, or more than {FIELD_COUNT_MAX} fields"
-    );
-    RecordError { field: String::new(), reason }
-}
-
-fn endless() -> RecordError {
-    let reason = format!(
-        "the row does not end: a quote in it is not closed, or it has more than {LINE_BYTES_MAX} bytes or {FIELD_COUNT_MAX} fields; what follows was not read"
     );
     RecordError { field: String::new(), reason }
 }
