@@ -9,7 +9,7 @@ use tantivy::schema::{Field, Value as FieldValue};
 
 use super::analysis::tokenizer::language_mark;
 use super::analysis::{Analyser, Language, detect_language};
-use super::extract::{Extract, Extracted, ExtractedText};
+use super::extract::{Extract, ExtractError, Extracted, ExtractedText, Stop};
 use super::schema::{Fields, essence, path_term, uri_hash, value_term};
 use super::source::{Loaded, TEXT_BYTES_MAX};
 use crate::catalog::SpaceCatalog;
@@ -89,29 +89,39 @@ impl<'a> FieldValue<'a> for BorrowedContent<'a> {
 pub(super) struct DocumentMaker {
     fields: Fields,
     extract: Arc<dyn Extract>,
+    stop: Stop,
     waiting: Arc<Waiting>,
     analyser: Analyser,
 }
 
 impl DocumentMaker {
-    pub(super) fn new(fields: &Fields, extract: &Arc<dyn Extract>) -> DocumentMaker {
+    pub(super) fn new(fields: &Fields, extract: &Arc<dyn Extract>, stop: &Stop) -> DocumentMaker {
         DocumentMaker {
             fields: fields.clone(),
             extract: Arc::clone(extract),
+            stop: stop.clone(),
             waiting: Arc::new(Waiting::default()),
             analyser: Analyser::default(),
         }
     }
 
-    /// The document of a resource. Waits while too much waits to be indexed.
-    pub(super) fn make(&mut self, catalog: &SpaceCatalog, loaded: Loaded) -> ResourceDocument {
+    /// The document of a resource; `None` when the engine closes. Waits while too much waits to be indexed.
+    pub(super) fn make(
+        &mut self,
+        catalog: &SpaceCatalog,
+        loaded: Loaded,
+    ) -> Option<ResourceDocument> {
         let fields = &self.fields;
-        let extracted =
-            loaded.with_source(|source| self.extract.extract(source)).unwrap_or_else(|_| {
-                // What cannot be read is found by what its record says.
+        let extracted = match loaded.with_source(|source| self.extract.extract(source, &self.stop))
+        {
+            Ok(extracted) => extracted,
+            // What cannot be read is found by what its record says.
+            Err(ExtractError::NoText(_)) => {
                 let text = ExtractedText::Other(String::new());
                 Extracted { text, ..Extracted::default() }
-            });
+            }
+            Err(ExtractError::Stopped) => return None,
+        };
         let mut values = Vec::with_capacity(16);
         let mut text_value =
             |field: Field, text: String| values.push((field, FieldContent::Text(text)));
@@ -175,7 +185,7 @@ impl DocumentMaker {
             (fields.uri_hash, FieldContent::Unsigned(hash)),
         ]);
         let room = self.waiting.take_room(values.iter().map(|(_, content)| content.bytes()).sum());
-        ResourceDocument { values, room }
+        Some(ResourceDocument { values, room })
     }
 }
 

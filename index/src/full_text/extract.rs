@@ -1,6 +1,8 @@
 //! The seam to what knows file formats: how the text of a resource is had.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A resource, as an extractor gets it.
 #[derive(Debug, Clone, Copy)]
@@ -54,30 +56,70 @@ pub enum ExtractedText {
     Other(String),
 }
 
+/// Tells extraction that the engine closes. Clones share one flag.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Ends extractions that run, and lets no other one begin.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether extraction is to end.
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Gets the text out of resources. Called by one thread, for every resource that changes: it must be bounded in time and
 /// memory.
 pub trait Extract: Send + Sync + fmt::Debug {
-    /// The text of a resource. A resource that gives an error is found by its title and URI only.
+    /// The text of a resource. A resource without text is found by its title and URI only.
+    ///
+    /// An extractor that waits for something looks at `stop` at least every 100 ms.
     ///
     /// # Errors
-    /// What keeps its text from being read.
-    fn extract(&self, source: &Source<'_>) -> Result<Extracted, ExtractError>;
+    /// What keeps its text from being read, or [`ExtractError::Stopped`].
+    fn extract(&self, source: &Source<'_>, stop: &Stop) -> Result<Extracted, ExtractError>;
 
     /// Changes whenever the same resource gives another text: indexes made before are made anew.
     fn version(&self) -> u32;
+
+    /// What has gone wrong since the start.
+    fn failures(&self) -> ExtractFailures {
+        ExtractFailures::default()
+    }
 }
 
 /// Why there is no text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ExtractError(pub String);
+pub enum ExtractError {
+    /// The resource has no text that can be read.
+    #[error("{0}")]
+    NoText(String),
+    /// [`Stop`] was asked for: nothing is known about the resource, and its document must not be written.
+    #[error("the engine closes")]
+    Stopped,
+}
+
+/// Documents whose text could not be read, by reason, since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExtractFailures {
+    /// The operator's command could not be started, failed, took too long or wrote too much.
+    pub command: u64,
+    /// They are damaged, protected by a password or too large.
+    pub unreadable: u64,
+    /// Reading them ended the process that reads, or took too long: they are passed over.
+    pub passed_over: u64,
+}
 
 /// Takes texts as they are, and nothing of binaries.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AsStored;
 
 impl Extract for AsStored {
-    fn extract(&self, _source: &Source<'_>) -> Result<Extracted, ExtractError> {
+    fn extract(&self, _source: &Source<'_>, _stop: &Stop) -> Result<Extracted, ExtractError> {
         Ok(Extracted::default())
     }
 

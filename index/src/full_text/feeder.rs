@@ -88,6 +88,8 @@ pub(super) enum Fault {
     Remake,
     /// The same may work later.
     Later(Error),
+    /// The engine closed while a document was read: what was added since the last commit is added again at the next start.
+    Stopped,
 }
 
 impl From<Error> for Fault {
@@ -135,6 +137,7 @@ fn run(shared: &Shared, full_text: &FullText) {
                 Err(error) => error.with_cause(),
             },
             Fault::Later(error) => error.with_cause(),
+            Fault::Stopped => break,
         };
         full_text.state.note_failure(failure);
         full_text.state.pause(pause);
@@ -242,7 +245,11 @@ impl<'s> Session<'s> {
             full_text,
             writer,
             reader: opened.reader,
-            maker: DocumentMaker::new(&full_text.fields, &full_text.options.extract),
+            maker: DocumentMaker::new(
+                &full_text.fields,
+                &full_text.options.extract,
+                &full_text.state.stop,
+            ),
             versions,
             fed: payload.through,
             committed: payload.through,
@@ -394,7 +401,7 @@ impl<'s> Session<'s> {
                     Err(error) => return Err(error.into()),
                 };
                 let Some(loaded) = loaded else { continue };
-                let document = self.maker.make(&catalog, loaded);
+                let document = self.maker.make(&catalog, loaded).ok_or(Fault::Stopped)?;
                 bytes += document.bytes();
                 documents.push(UserOperation::Add(document));
                 if bytes >= HANDED_BYTES_MAX {

@@ -135,7 +135,8 @@ impl FullText {
 
     pub(crate) fn progress(&self, newest: u64) -> FullTextProgress {
         let documents = self.newest.load().as_ref().map_or(0, |newest| newest.searcher.num_docs());
-        FullTextProgress { documents, ..self.state.progress(newest) }
+        let unread = self.options.extract.failures();
+        FullTextProgress { documents, unread, ..self.state.progress(newest) }
     }
 
     /// The state of the index that a cursor is of if it is kept, else the newest; `None`: the index is not open yet.

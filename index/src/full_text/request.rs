@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::extract::ExtractFailures;
 use super::snippet::Snippet;
 use crate::access::Access;
 use crate::resource::UnixMillis;
@@ -144,6 +145,8 @@ pub struct FullTextProgress {
     pub failure: Option<String>,
     /// Resources that can be found.
     pub documents: u64,
+    /// Documents whose text could not be read since the start.
+    pub unread: ExtractFailures,
 }
 
 /// Figures of the full-text index.

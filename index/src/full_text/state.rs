@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+use super::extract::Stop;
 use super::request::FullTextProgress;
 
 /// All resources are looked at.
@@ -24,6 +25,8 @@ pub(super) struct State {
     work: Condvar,
     /// Whether the feeder sleeps: most commits find it awake and have nothing to do.
     sleeps: AtomicBool,
+    /// Ends the extraction that runs when the engine closes.
+    pub(super) stop: Stop,
 }
 
 #[derive(Debug, Default)]
@@ -119,6 +122,7 @@ impl State {
     }
 
     pub(super) fn close(&self) {
+        self.stop.ask();
         let mut inner = self.inner.lock();
         inner.is_closing = true;
         self.work.notify_all();

@@ -6,7 +6,7 @@ use parking_lot::{Condvar, Mutex};
 use pressmark_index::access::Access;
 use pressmark_index::engine::{Engine, EngineOptions};
 use pressmark_index::full_text::extract::{
-    Extract, ExtractError, Extracted, ExtractedText, Source, SourceContent,
+    Extract, ExtractError, Extracted, ExtractedText, Source, SourceContent, Stop,
 };
 use pressmark_index::full_text::{FullTextOptions, SearchNote, SearchRequest};
 use pressmark_index::space::SpaceSettings;
@@ -40,7 +40,7 @@ impl Drop for OpensAtTheEnd {
 }
 
 impl Extract for Slow {
-    fn extract(&self, source: &Source<'_>) -> Result<Extracted, ExtractError> {
+    fn extract(&self, source: &Source<'_>, _stop: &Stop) -> Result<Extracted, ExtractError> {
         let texts = source.parts.iter().filter_map(|part| match part.content {
             SourceContent::Text(text) => Some(text),
             SourceContent::Blob(_) => None,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use pressmark_index::full_text::extract::{
-    Extract, ExtractError, Extracted as Found, ExtractedText, Source, SourceContent,
+    Extract, ExtractError, Extracted as Found, ExtractedText, Source, SourceContent, Stop,
 };
 
 use super::{Contents, Extractor, TEXT_BYTES_MAX};
@@ -13,7 +13,7 @@ use super::{Contents, Extractor, TEXT_BYTES_MAX};
 const READERS_VERSION: u32 = 1;
 
 impl Extract for Extractor {
-    fn extract(&self, source: &Source<'_>) -> Result<Found, ExtractError> {
+    fn extract(&self, source: &Source<'_>, _stop: &Stop) -> Result<Found, ExtractError> {
         let mut found = Found { is_code: !source.parts.is_empty(), ..Found::default() };
         let mut texts = Vec::with_capacity(source.parts.len());
         let mut fault = None;
@@ -35,7 +35,7 @@ impl Extract for Extractor {
         }
         match fault {
             // What one part lacks, another may have.
-            Some(fault) if texts.is_empty() => return Err(ExtractError(fault.to_string())),
+            Some(fault) if texts.is_empty() => return Err(ExtractError::NoText(fault.to_string())),
             fault => found.text = joined(&texts, fault.is_none()),
         }
         Ok(found)
@@ -86,7 +86,7 @@ mod tests {
             })
             .collect();
         let source = Source { uri: "x://y", mime_type: None, parts: &parts };
-        Extract::extract(&Extractor::new([], None), &source)
+        Extract::extract(&Extractor::new([], None), &source, &Stop::default())
     }
 
     #[test]
