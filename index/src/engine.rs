@@ -31,6 +31,7 @@ use crate::remove_space::finish_removals;
 use crate::resource::UnixMillis;
 use crate::shared::Shared;
 use crate::space::{SpaceId, SpaceSettings};
+use crate::stop::Stop;
 use crate::store::codec::Reader;
 use crate::store::value::read_visibility;
 use crate::store::{Cf, Opened};
@@ -44,14 +45,13 @@ pub use crate::options::EngineOptions;
 
 /// An open store. All methods are synchronous and may be called from many threads at once.
 pub struct Engine {
-    // The writer's threads end before the store closes and the lock is given up: fields drop in this order.
+    // The writer's threads end before the store closes: fields drop in this order.
     pub(crate) writer: Writer,
     _upkeep: Upkeep,
     _feeder: Option<Feeder>,
     pub(crate) shared: Arc<Shared>,
     secret: [u8; SECRET_BYTES],
     data_dir: PathBuf,
-    _lock: DataDirLock,
 }
 
 /// Whether the engine can do its work.
@@ -112,7 +112,7 @@ impl Engine {
         let full_text = options.full_text.clone();
         let full_text = full_text.map(|options| Arc::new(FullText::new(data_dir, options)));
         let (shared, mut state) =
-            Shared::load(store, hot, completions, full_text, options.change_log_retention)?;
+            Shared::load((store, lock), hot, completions, full_text, options.change_log_retention)?;
         let shared = Arc::new(shared);
         if let Some(fault) = fault {
             shared.refuse_writes(&fault);
@@ -133,7 +133,6 @@ impl Engine {
             shared,
             secret,
             data_dir: data_dir.to_owned(),
-            _lock: lock,
         })
     }
 
@@ -452,12 +451,36 @@ impl Engine {
         self.shared.store().flush()
     }
 
-    /// Checks every derived key against the truth; `progress` is called with the number of resources checked.
+    /// Checks every derived key against the truth; `progress` is called with the number of resources checked. What differs
+    /// in the full-text index is mended in the background.
     ///
     /// # Errors
     /// `Io`; faults in the data are not errors but findings of the report.
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<VerifyReport> {
-        verify::run(&self.shared, progress)
+        self.verify_until(&Stop::default(), progress)
+    }
+
+    /// The same, until `stop` is asked or the engine closes.
+    ///
+    /// # Errors
+    /// `Closed` when it ended early, `Io`.
+    pub fn verify_until(&self, stop: &Stop, progress: &mut dyn FnMut(u64)) -> Result<VerifyReport> {
+        verify::run(&self.shared, stop, progress)
+    }
+
+    /// The engine will be dropped soon: ends checks of the store, waits for the full-text index, and the feeding of that
+    /// index, so that dropping it takes little. Reads and commits go on.
+    pub fn begin_closing(&self) {
+        self.shared.closing.ask();
+        if let Some(full_text) = &self.shared.full_text {
+            full_text.begin_closing();
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.begin_closing();
     }
 }
 

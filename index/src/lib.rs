@@ -51,6 +51,7 @@ pub mod mutation;
 pub mod prompt;
 pub mod resource;
 pub mod space;
+pub mod stop;
 
 pub mod completion;
 pub mod contents;
@@ -76,6 +77,7 @@ mod apply;
 mod cursor;
 mod data_dir;
 mod describe;
+mod faults;
 mod folder;
 mod format;
 mod hot_values;

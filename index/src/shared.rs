@@ -15,9 +15,11 @@ use crate::completion::Completions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::full_text::FullText;
 use crate::hot_values::HotValues;
+use crate::lock::DataDirLock;
 use crate::prompt::PromptCatalog;
 use crate::resource::UnixMillis;
 use crate::space::SpaceSettings;
+use crate::stop::Stop;
 use crate::store::Store;
 
 /// Readers take what they need from here without a lock that the writer could hold for long.
@@ -35,9 +37,13 @@ pub(crate) struct Shared {
     /// How many want writing to be cheap and reading to be dear.
     pub(crate) bulk_holders: Mutex<usize>,
     refusal: Mutex<Option<Refusal>>,
+    /// Asked when the engine will close: ends what reads all of the store.
+    pub(crate) closing: Stop,
     closed: Mutex<bool>,
-    closing: Condvar,
+    closed_changed: Condvar,
     commit_hooks: ArcSwap<Vec<CommitHook>>,
+    /// Given up after the store is closed, when the last thread that uses it has ended.
+    _lock: DataDirLock,
 }
 
 /// Told the newest sequence number after each batch that was published, on the writer's thread.
@@ -66,7 +72,7 @@ impl Refusal {
 impl Shared {
     /// Takes over a store, with the writer's state.
     pub(crate) fn load(
-        store: Store,
+        (store, lock): (Store, DataDirLock),
         hot: HotValues,
         completions: Completions,
         full_text: Option<Arc<FullText>>,
@@ -89,9 +95,11 @@ impl Shared {
             oldest: AtomicU64::new(1),
             bulk_holders: Mutex::new(0),
             refusal: Mutex::new(None),
+            closing: Stop::default(),
             closed: Mutex::new(false),
-            closing: Condvar::new(),
+            closed_changed: Condvar::new(),
             commit_hooks: ArcSwap::default(),
+            _lock: lock,
         };
         shared.publish(&mut state);
         Ok((shared, state))
@@ -253,14 +261,14 @@ impl Shared {
 
     pub(crate) fn close(&self) {
         *self.closed.lock() = true;
-        self.closing.notify_all();
+        self.closed_changed.notify_all();
     }
 
     /// Waits that long or until the engine closes; true when it closes.
     pub(crate) fn wait_for_close(&self, interval: Duration) -> bool {
         let mut closed = self.closed.lock();
         if !*closed {
-            self.closing.wait_for(&mut closed, interval);
+            self.closed_changed.wait_for(&mut closed, interval);
         }
         *closed
     }

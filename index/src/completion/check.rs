@@ -16,16 +16,20 @@ use super::spaces::SpaceIndex;
 use super::tally::{Place, Tally};
 use crate::catalog::Space;
 use crate::error::Result;
+use crate::faults::Faults;
 use crate::shared::Shared;
+use crate::stop::Stop;
 use crate::store::View;
 
-/// Faults that are named for one space.
-const FAULTS_MAX: usize = 20;
 /// Entries that are tallied at a time, of 12 bytes each; a single part may have more.
 const ENTRIES_MAX: usize = 16 * 1024 * 1024;
 
-/// Calls `fault` with what differs. Returns how many entries were compared.
-pub(crate) fn check(shared: &Shared, fault: &mut dyn FnMut(String)) -> Result<u64> {
+/// Returns how many entries were compared, and what differs.
+///
+/// # Errors
+/// `Closed` when `stop` is asked; what keeps the store from being read.
+pub(crate) fn check(shared: &Shared, stop: &Stop) -> Result<(u64, Faults)> {
+    let mut faults = Faults::default();
     let mut compared = 0;
     for index in shared.completions.all() {
         let catalog = shared.catalog();
@@ -34,23 +38,19 @@ pub(crate) fn check(shared: &Shared, fault: &mut dyn FnMut(String)) -> Result<u6
         let Some((layers, view)) = as_it_is(shared, &index, space, || store.view())? else {
             continue;
         };
-        let mut faults = 0;
-        let mut named = |text: String| {
-            faults += 1;
-            if faults <= FAULTS_MAX {
-                fault(format!("space `{}`: {text}", space.settings.name));
-            }
-        };
+        let mut named =
+            |text: String| faults.add(|| format!("space `{}`: {text}", space.settings.name));
         let mut left = parts(&index.plan);
         while !left.is_empty() {
             let mut some = tallied_at_a_time(&mut left, &layers)?;
-            tally(&view, space, &layers, &mut some, &mut named)?;
+            tally(&view, space, &layers, (&mut some, stop), &mut named)?;
             for (part, tally) in &some {
+                stop.check()?;
                 compared += part.compare(&layers, tally, &mut named)?;
             }
         }
     }
-    Ok(compared)
+    Ok((compared, faults))
 }
 
 /// The layers and a view of the store in which they are to be right; `None` while the index is being made.
@@ -116,11 +116,12 @@ fn tally(
     view: &View<'_>,
     space: &Space,
     layers: &Layers,
-    parts: &mut [(Part<'_>, Tally)],
+    (parts, stop): (&mut [(Part<'_>, Tally)], &Stop),
     fault: &mut dyn FnMut(String),
 ) -> Result<()> {
     let mut listed = Listed::of(view, space)?;
     while let Some((facts, facet)) = listed.next(space)? {
+        stop.check()?;
         let terms = facts.terms.iter().enumerate().map(|(variable, terms)| {
             terms.iter().map(|term| layers.ranks(variable, term.as_ref())).collect()
         });

@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use super::FullText;
 use super::checksums::{Checksums, Step};
-use super::reconcile::{each_indexed, next_slice};
+use super::reconcile::{differs, each_indexed, next_slice};
 use super::snapshot::Snapshot;
 use crate::error::Result;
+use crate::faults::Faults;
 use crate::shared::Shared;
+use crate::stop::Stop;
 use crate::store::value::Tombstone;
 use crate::store::{Cf, View};
 
 /// How long the index may take to catch up before it is checked.
 const CATCH_UP_MAX: Duration = Duration::from_secs(10);
-/// Faults that are named.
-const FAULTS_MAX: usize = 20;
 
 /// What to do about a damaged file.
 fn way_out(full_text: &FullText) -> String {
@@ -27,25 +27,34 @@ fn way_out(full_text: &FullText) -> String {
     )
 }
 
-/// Calls `fault` with what is damaged and what differs, and `tick` from time to time. Returns how many documents were
-/// compared; none while the index is being made or does not catch up, or if one of its files is damaged.
-pub(crate) fn check(
-    shared: &Shared,
-    tick: &mut dyn FnMut(),
-    fault: &mut dyn FnMut(String),
-) -> Result<u64> {
-    let Some(full_text) = &shared.full_text else { return Ok(0) };
+/// What is damaged, what differs, and what was mended since this was asked last. Calls `tick` from time to time. Returns
+/// how many documents were compared beside it; none while the index is being made or does not catch up, or if one of its
+/// files is damaged.
+///
+/// # Errors
+/// `Closed` when `stop` is asked; what keeps the store or the index from being read.
+pub(crate) fn check(shared: &Shared, stop: &Stop, tick: &mut dyn FnMut()) -> Result<(u64, Faults)> {
+    let Some(full_text) = &shared.full_text else { return Ok((0, Faults::default())) };
     let newest = shared.log_range().newest;
-    let is_there = full_text.state.wait_through(newest, Instant::now() + CATCH_UP_MAX);
+    let deadline = Instant::now() + CATCH_UP_MAX;
+    let is_there = full_text.state.wait_through(newest, deadline, stop);
+    full_text.state.wait_mended(deadline, stop);
     let discarded = full_text.discarded.load(Ordering::Relaxed);
-    let mut faults = Faults::default();
+    // Before the state of the index that is compared: what was mended in it is not found there once more.
+    let mut faults = full_text.state.take_mended();
     let (mut compared, mut is_damaged) = (0, false);
     if let Some(snapshot) = full_text.newest.load_full().filter(|_| is_there) {
-        damaged_files(full_text, &snapshot, tick, &mut faults)?;
-        is_damaged = faults.count > 0;
+        let damaged = damaged_files(full_text, &snapshot, stop, tick)?;
+        is_damaged = !damaged.is_empty();
+        faults.append(damaged);
         // What is read from damaged files may be anything.
         if !is_damaged {
-            compared = compare(shared, (full_text, &snapshot), newest, &mut faults)?;
+            let (count, differing) = compare(shared, (full_text, &snapshot), newest, stop)?;
+            compared = count;
+            if !differing.is_empty() {
+                full_text.state.ask_mend();
+            }
+            faults.append(differing);
         }
     }
     // The feeder may have found damage as well, before or meanwhile, and then the files that were looked at are gone.
@@ -57,96 +66,78 @@ pub(crate) fn check(
     let found = found.map(|found| format!("{found}; the index is made anew"));
     let failure = full_text.progress(newest).failure.filter(|_| !is_there && found.is_none());
     let failure = failure.map(|failure| format!("the index stands still: {failure}"));
-    found.into_iter().chain(failure).chain(faults.named).for_each(fault);
-    Ok(compared)
-}
-
-/// Faults, of which the first are named.
-#[derive(Default)]
-struct Faults {
-    count: usize,
-    named: Vec<String>,
-}
-
-impl Faults {
-    fn add(&mut self, fault: String) {
-        self.count += 1;
-        if self.count <= FAULTS_MAX {
-            self.named.push(fault);
-        }
-    }
+    let mut all = Faults::default();
+    found.into_iter().chain(failure).for_each(|fault| all.add(|| fault));
+    all.append(faults);
+    Ok((compared, all))
 }
 
 /// Compares all files with their checksums.
 fn damaged_files(
     full_text: &FullText,
     snapshot: &Snapshot,
+    stop: &Stop,
     tick: &mut dyn FnMut(),
-    faults: &mut Faults,
-) -> Result<()> {
+) -> Result<Faults> {
+    let mut faults = Faults::default();
     let mut checksums = Checksums::new(&full_text.folder, snapshot.searcher.index())?;
     loop {
+        stop.check()?;
         match checksums.step() {
             Step::More => tick(),
-            Step::Damaged(file) => faults.add(format!("{file}: {}", way_out(full_text))),
-            Step::Done => return Ok(()),
+            Step::Damaged(file) => faults.add(|| format!("{file}: {}", way_out(full_text))),
+            Step::Done => return Ok(faults),
         }
     }
 }
 
-/// Compares the index with the store, both ways. Returns how many documents there were.
+/// Compares the index with the store, both ways. Returns how many documents there were, and what differs.
 fn compare(
     shared: &Shared,
     (full_text, snapshot): (&FullText, &Snapshot),
     newest: u64,
-    faults: &mut Faults,
-) -> Result<u64> {
+    stop: &Stop,
+) -> Result<(u64, Faults)> {
     let store = shared.store();
     let view = store.view();
+    let mut faults = Faults::default();
     let mut compared = 0;
     let mut after = Vec::new();
     loop {
+        stop.check()?;
         let slice = next_slice(&view, &after)?;
         let mut found: HashMap<Vec<u8>, Vec<u64>> = HashMap::new();
-        each_indexed(
-            &snapshot.searcher,
-            &full_text.fields,
-            &after,
-            &slice,
-            &mut |uri, version| {
-                found.entry(uri.to_vec()).or_default().push(version);
-                compared += 1;
-                true
-            },
-        )?;
+        let fields = &full_text.fields;
+        each_indexed(&snapshot.searcher, fields, &after, &slice, &mut |uri, version| {
+            found.entry(uri.to_vec()).or_default().push(version);
+            compared += 1;
+            true
+        })?;
         for uri in &slice.uris {
             let versions = found.remove(uri).unwrap_or_default();
-            let stored = slice.resources.get(uri);
             // What was committed since then may be in it or not.
-            let is_old = stored.is_some_and(|stored| stored.sequence <= newest);
-            if is_old && versions != stored.map(|stored| stored.version).as_slice() {
+            let stored = slice.resources.get(uri).filter(|stored| stored.sequence <= newest);
+            if let Some(stored) = stored
+                && versions != [stored.version]
+            {
                 let uri = String::from_utf8_lossy(uri);
-                faults.add(format!(
-                    "{uri}: the store has {stored:?}, the index versions {versions:?}"
-                ));
+                faults.add(|| differs(&uri, Some(*stored), &versions));
             }
         }
         for (uri, versions) in found {
             if !is_gone_since(&view, &uri, newest)? {
-                let uri = String::from_utf8_lossy(&uri);
-                faults
-                    .add(format!("{uri}: the index has versions {versions:?}, the store has none"));
+                faults.add(|| differs(&String::from_utf8_lossy(&uri), None, &versions));
             }
         }
         match slice.last {
             Some(last) => after = last,
-            None => return Ok(compared),
+            None => return Ok((compared, faults)),
         }
     }
 }
 
 /// Whether a resource was deleted after a change.
-fn is_gone_since(view: &View<'_>, uri: &[u8], sequence: u64) -> Result<bool> {
+pub(super) fn is_gone_since(view: &View<'_>, uri: &[u8], sequence: u64) -> Result<bool> {
     let tombstone = view.get(Cf::Tombstones, uri)?;
     let tombstone = tombstone.map(|value| Tombstone::decode(&value)).transpose()?;
     Ok(tombstone.is_some_and(|tombstone| tombstone.sequence > sequence))

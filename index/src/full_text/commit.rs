@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::io::ErrorKind as IoErrorKind;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
@@ -15,7 +14,8 @@ use tantivy::{
 use super::FullTextOptions;
 use super::analysis::ANALYSIS_VERSION;
 use super::analysis::tokenizer::TextTokenizer;
-use super::directory::IndexDirectory;
+use super::directory::{Gate, IndexDirectory};
+use super::leftovers;
 use super::schema::{Fields, SCHEMA_VERSION, TOKENIZER};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -38,6 +38,13 @@ const STORE_BLOCK_BYTES: usize = 4 * 1024;
 /// Blocks of the document store that one segment keeps unpacked.
 const STORE_BLOCKS_CACHED: usize = 64;
 
+/// Goes up when a fault is mended by which the index came to differ from the store: one that was fed before is compared
+/// with the store once, and mended. Indexes without this number were fed by programs that may have added documents twice
+/// when they were stopped.
+pub(super) const FEEDER_VERSION: u32 = 1;
+/// An index that is to be compared with the store.
+pub(super) const FEEDER_DISTRUSTED: u32 = 0;
+
 /// How far the documents of a commit go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Payload {
@@ -45,6 +52,8 @@ pub(super) struct Payload {
     pub(super) through: u64,
     /// Whether all resources were looked at since the index was made.
     pub(super) is_complete: bool,
+    /// [`FEEDER_VERSION`] of what has fed it.
+    pub(super) feeder: u32,
     /// What must be the same for the index to be used.
     pub(super) versions: String,
 }
@@ -54,8 +63,9 @@ impl Payload {
         let mut text = String::new();
         let _ = write!(
             text,
-            "{} through={} complete={}",
+            "{} feeder={} through={} complete={}",
             self.versions,
+            self.feeder,
             self.through,
             u8::from(self.is_complete)
         );
@@ -70,7 +80,12 @@ impl Payload {
             "1" => true,
             _ => return None,
         };
-        Some(Payload { through: through.parse().ok()?, is_complete, versions: versions.to_owned() })
+        let (versions, feeder) = match versions.rsplit_once(" feeder=") {
+            Some((versions, feeder)) => (versions, feeder.parse().ok()?),
+            None => (versions, FEEDER_DISTRUSTED),
+        };
+        let through = through.parse().ok()?;
+        Some(Payload { through, is_complete, feeder, versions: versions.to_owned() })
     }
 }
 
@@ -105,11 +120,11 @@ pub(super) fn open(
     folder: &Path,
     fields: &Fields,
     versions: &str,
-    is_stopped: &Arc<AtomicBool>,
+    gate: &Arc<Gate>,
 ) -> Result<OpenIndex, OpenFault> {
     crate::data_dir::make_private(folder)
         .map_err(|source| OpenFault::Later(folder_error(folder, source)))?;
-    let opened = open_or_create(folder, fields, is_stopped).map_err(|source| {
+    let opened = open_or_create(folder, fields, gate).map_err(|source| {
         if is_of_another_version(&source) {
             OpenFault::Outdated(source.to_string())
         } else if is_useless(&source) {
@@ -129,11 +144,7 @@ pub(super) fn open(
     }
 }
 
-fn open_or_create(
-    folder: &Path,
-    fields: &Fields,
-    is_stopped: &Arc<AtomicBool>,
-) -> tantivy::Result<OpenIndex> {
+fn open_or_create(folder: &Path, fields: &Fields, gate: &Arc<Gate>) -> tantivy::Result<OpenIndex> {
     let tokenizers = TokenizerManager::default();
     tokenizers.register(TOKENIZER, TextTokenizer::default());
     let settings = IndexSettings {
@@ -145,7 +156,8 @@ fn open_or_create(
         .schema(fields.schema.clone())
         .settings(settings)
         .tokenizers(tokenizers)
-        .open_or_create(IndexDirectory::open(folder, is_stopped)?)?;
+        .open_or_create(IndexDirectory::open(folder, gate)?)?;
+    leftovers::delete(folder, &index)?;
     let reader = index
         .reader_builder()
         .reload_policy(ReloadPolicy::Manual)
@@ -254,11 +266,26 @@ mod tests {
 
     #[test]
     fn a_payload_comes_back() {
+        let payload = |is_complete, feeder| Payload {
+            through: 1 << 40,
+            is_complete,
+            feeder,
+            versions: "a b=1 c=2".into(),
+        };
         for is_complete in [false, true] {
-            let payload = Payload { through: 1 << 40, is_complete, versions: "a b=1 c=2".into() };
+            let payload = payload(is_complete, FEEDER_VERSION);
             assert_eq!(Payload::decode(&payload.encode()), Some(payload));
         }
-        for broken in ["", "a", "a through=1", "a through=x complete=1", "a through=1 complete=2"] {
+        let older = Payload::decode("a b=1 c=2 through=1099511627776 complete=1");
+        assert_eq!(older, Some(payload(true, FEEDER_DISTRUSTED)));
+        for broken in [
+            "",
+            "a feeder=x through=1 complete=1",
+            "a",
+            "a through=1",
+            "a through=x complete=1",
+            "a through=1 complete=2",
+        ] {
             assert_eq!(Payload::decode(broken), None, "{broken}");
         }
     }

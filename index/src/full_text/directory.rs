@@ -6,34 +6,48 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
     WatchCallback, WatchHandle, WritePtr,
 };
 
+/// Whether a session may still write to the folder.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    is_closed: AtomicBool,
+    /// Held while the list of segments is replaced.
+    replacing: Mutex<()>,
+}
+
+impl Gate {
+    /// From the return on, this session changes nothing in the folder that another one could read.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        drop(self.replacing.lock());
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.is_closed.load(Ordering::SeqCst) {
+            return Err(io::Error::other("the index is being closed"));
+        }
+        Ok(())
+    }
+}
+
 /// A folder whose files are mapped.
 #[derive(Debug, Clone)]
 pub(super) struct IndexDirectory {
     files: MmapDirectory,
-    is_stopped: Arc<AtomicBool>,
+    gate: Arc<Gate>,
 }
 
 impl IndexDirectory {
-    pub(super) fn open(
-        folder: &Path,
-        is_stopped: &Arc<AtomicBool>,
-    ) -> tantivy::Result<IndexDirectory> {
+    pub(super) fn open(folder: &Path, gate: &Arc<Gate>) -> tantivy::Result<IndexDirectory> {
         let files = MmapDirectory::open(folder)?;
-        Ok(IndexDirectory { files, is_stopped: Arc::clone(is_stopped) })
+        Ok(IndexDirectory { files, gate: Arc::clone(gate) })
     }
-}
-
-fn check(is_stopped: &AtomicBool) -> io::Result<()> {
-    if is_stopped.load(Ordering::Relaxed) {
-        return Err(io::Error::other("the index is being closed"));
-    }
-    Ok(())
 }
 
 impl Directory for IndexDirectory {
@@ -42,6 +56,11 @@ impl Directory for IndexDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        // A file of this name may be another session's by now.
+        self.gate.check().map_err(|source| DeleteError::IoError {
+            io_error: Arc::new(source),
+            filepath: path.to_owned(),
+        })?;
         self.files.delete(path)
     }
 
@@ -50,12 +69,11 @@ impl Directory for IndexDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        check(&self.is_stopped).map_err(|source| OpenWriteError::IoError {
+        self.gate.check().map_err(|source| OpenWriteError::IoError {
             io_error: Arc::new(source),
             filepath: path.to_owned(),
         })?;
-        let file =
-            GuardedFile { file: self.files.open_write(path)?, is_stopped: self.is_stopped.clone() };
+        let file = GuardedFile { file: self.files.open_write(path)?, gate: Arc::clone(&self.gate) };
         Ok(BufWriter::new(Box::new(file)))
     }
 
@@ -64,7 +82,8 @@ impl Directory for IndexDirectory {
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        check(&self.is_stopped)?;
+        let _replacing = self.gate.replacing.lock();
+        self.gate.check()?;
         self.files.atomic_write(path, data)
     }
 
@@ -84,12 +103,12 @@ impl Directory for IndexDirectory {
 /// A file that takes nothing more once its session ends.
 struct GuardedFile {
     file: WritePtr,
-    is_stopped: Arc<AtomicBool>,
+    gate: Arc<Gate>,
 }
 
 impl Write for GuardedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        check(&self.is_stopped)?;
+        self.gate.check()?;
         self.file.write(bytes)
     }
 
@@ -100,7 +119,7 @@ impl Write for GuardedFile {
 
 impl TerminatingWrite for GuardedFile {
     fn terminate_ref(&mut self, token: AntiCallToken) -> io::Result<()> {
-        check(&self.is_stopped)?;
+        self.gate.check()?;
         self.file.terminate_ref(token)
     }
 }

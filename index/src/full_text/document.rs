@@ -1,7 +1,8 @@
 //! From a resource to the document that is indexed.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf};
@@ -9,18 +10,21 @@ use tantivy::schema::{Field, Value as FieldValue};
 
 use super::analysis::tokenizer::language_mark;
 use super::analysis::{Analyser, Language, detect_language};
-use super::extract::{Extract, ExtractError, Extracted, ExtractedText, Stop};
+use super::extract::{Extract, ExtractError, Extracted, ExtractedText};
 use super::schema::{Fields, essence, path_term, uri_hash, value_term};
 use super::source::{Loaded, TEXT_BYTES_MAX};
 use crate::catalog::SpaceCatalog;
 use crate::resource::Value;
 use crate::resource_uri;
 use crate::space::SpaceId;
+use crate::stop::Stop;
 
 /// Bytes of documents that wait to be indexed.
 const WAITING_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// How long to wait for room; after that a document goes on all the same.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
+/// While it waits, a request to stop is looked for this often.
+const STOP_POLL: Duration = Duration::from_millis(50);
 /// Longer titles are not found as a whole.
 const EXACT_BYTES_MAX: usize = 512;
 /// Folders of one path that can be asked for.
@@ -52,7 +56,13 @@ impl Document for ResourceDocument {
     type FieldsValuesIter<'a> = BorrowedContents<'a>;
 
     fn iter_fields_and_values(&self) -> BorrowedContents<'_> {
-        BorrowedContents(self.values.iter())
+        // tantivy indexes all that waits before it ends, even if nothing of it is kept.
+        let values = if self.room.waiting.is_discarded.load(Ordering::Relaxed) {
+            &[]
+        } else {
+            self.values.as_slice()
+        };
+        BorrowedContents(values.iter())
     }
 }
 
@@ -89,31 +99,38 @@ impl<'a> FieldValue<'a> for BorrowedContent<'a> {
 pub(super) struct DocumentMaker {
     fields: Fields,
     extract: Arc<dyn Extract>,
-    stop: Stop,
     waiting: Arc<Waiting>,
     analyser: Analyser,
 }
 
 impl DocumentMaker {
-    pub(super) fn new(fields: &Fields, extract: &Arc<dyn Extract>, stop: &Stop) -> DocumentMaker {
+    pub(super) fn new(fields: &Fields, extract: &Arc<dyn Extract>) -> DocumentMaker {
         DocumentMaker {
             fields: fields.clone(),
             extract: Arc::clone(extract),
-            stop: stop.clone(),
             waiting: Arc::new(Waiting::default()),
             analyser: Analyser::default(),
         }
     }
 
-    /// The document of a resource; `None` when the engine closes. Waits while too much waits to be indexed.
+    /// Nothing that waits to be indexed will be kept: it need not be looked at any more.
+    pub(super) fn discard_waiting(&self) {
+        self.waiting.is_discarded.store(true, Ordering::Relaxed);
+    }
+
+    /// The document of a resource; `None`: `stop` was asked before it was whole. Waits while too much waits to be indexed.
     pub(super) fn make(
         &mut self,
         catalog: &SpaceCatalog,
         loaded: Loaded,
+        stop: &Stop,
     ) -> Option<ResourceDocument> {
         let fields = &self.fields;
-        let extracted = match loaded.with_source(|source| self.extract.extract(source, &self.stop))
-        {
+        let extracted = loaded.with_source(|source| self.extract.extract(source, stop));
+        if stop.is_asked() {
+            return None;
+        }
+        let extracted = match extracted {
             Ok(extracted) => extracted,
             // What cannot be read is found by what its record says.
             Err(ExtractError::NoText(_)) => {
@@ -184,7 +201,8 @@ impl DocumentMaker {
             (fields.version, FieldContent::Unsigned(head.version)),
             (fields.uri_hash, FieldContent::Unsigned(hash)),
         ]);
-        let room = self.waiting.take_room(values.iter().map(|(_, content)| content.bytes()).sum());
+        let bytes = values.iter().map(|(_, content)| content.bytes()).sum();
+        let room = self.waiting.take_room(bytes, stop)?;
         Some(ResourceDocument { values, room })
     }
 }
@@ -259,6 +277,8 @@ fn bindings(catalog: &SpaceCatalog, space: SpaceId, uri: &str) -> Vec<String> {
 struct Waiting {
     bytes: Mutex<usize>,
     less: Condvar,
+    /// The session has ended.
+    is_discarded: AtomicBool,
 }
 
 /// A document's share of what waits; given back when it is indexed or dropped.
@@ -269,14 +289,19 @@ struct Room {
 }
 
 impl Waiting {
-    fn take_room(self: &Arc<Self>, bytes: usize) -> Room {
+    /// `None`: `stop` was asked.
+    fn take_room(self: &Arc<Self>, bytes: usize, stop: &Stop) -> Option<Room> {
         let mut sum = self.bytes.lock();
-        if *sum > WAITING_BYTES_MAX {
-            // One document goes on each time round even if none is indexed: who adds it learns why.
-            self.less.wait_for(&mut sum, ROOM_WAIT_MAX);
+        // One document goes on each time round even if none is indexed: who adds it learns why.
+        let patience = Instant::now() + ROOM_WAIT_MAX;
+        while *sum > WAITING_BYTES_MAX && Instant::now() < patience {
+            if stop.is_asked() {
+                return None;
+            }
+            self.less.wait_for(&mut sum, STOP_POLL);
         }
         *sum = sum.saturating_add(bytes);
-        Room { waiting: Arc::clone(self), bytes }
+        Some(Room { waiting: Arc::clone(self), bytes })
     }
 }
 

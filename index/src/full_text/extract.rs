@@ -1,8 +1,8 @@
 //! The seam to what knows file formats: how the text of a resource is had.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use crate::stop::Stop;
 
 /// A resource, as an extractor gets it.
 #[derive(Debug, Clone, Copy)]
@@ -54,22 +54,6 @@ pub enum ExtractedText {
     AsStored,
     /// Another one, which the index keeps for snippets.
     Other(String),
-}
-
-/// Tells extraction that the engine closes. Clones share one flag.
-#[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Ends extractions that run, and lets no other one begin.
-    pub fn ask(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether extraction is to end.
-    pub fn is_asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// Gets the text out of resources. Called by one thread, for every resource that changes: it must be bounded in time and

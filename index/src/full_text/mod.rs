@@ -36,8 +36,11 @@ mod commit;
 mod directory;
 mod document;
 mod feeder;
+mod follow;
+mod leftovers;
 mod reconcile;
 mod schema;
+mod session;
 mod source;
 mod state;
 mod tidy;
@@ -53,6 +56,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
 
 pub use request::{
     FullTextProgress, FullTextStats, HITS_MAX, ModifiedRange, SearchHit, SearchNote, SearchPage,
@@ -64,7 +68,9 @@ pub(crate) use check::check;
 pub(crate) use feeder::Feeder;
 
 use crate::hot_values::HotValues;
+use crate::stop::Stop;
 use cursor::Position;
+use directory::Gate;
 use extract::Extract;
 use generations::Generations;
 use hit::HotHit;
@@ -98,6 +104,10 @@ pub(crate) struct FullText {
     /// What can be searched now; `None` before the index is open.
     newest: ArcSwapOption<Snapshot>,
     state: State,
+    /// Asked when the engine closes.
+    stop: Stop,
+    /// Through which the session at hand writes.
+    gate: Mutex<Arc<Gate>>,
     /// What searches showed, and may show again.
     pub(crate) hits: HotValues<HotHit>,
     generations: Generations,
@@ -113,6 +123,8 @@ impl FullText {
             fields: Fields::new(),
             newest: ArcSwapOption::empty(),
             state: State::default(),
+            stop: Stop::default(),
+            gate: Mutex::default(),
             generations: Generations::default(),
             discarded: AtomicU64::new(0),
         }
@@ -121,6 +133,12 @@ impl FullText {
     /// There may be new changes.
     pub(crate) fn wake(&self) {
         self.state.wake();
+    }
+
+    /// The engine will close: ends what waits and what is fed.
+    pub(crate) fn begin_closing(&self) {
+        self.stop.ask();
+        self.state.close();
     }
 
     /// The store was opened anew and ends at this change.

@@ -3,13 +3,17 @@
 //! What was changed after the beginning is left to the change log, which is followed meanwhile.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Searcher, TERMINATED};
 
+use super::check::is_gone_since;
 use super::commit::failed;
-use super::feeder::Session;
+use super::feeder::Fault;
+use super::follow::BATCH_TIME_MAX;
 use super::schema::{Fields, column};
+use super::session::Session;
 use super::state::Rebuilding;
 use crate::error::{Error, Result};
 use crate::shared::Shared;
@@ -20,8 +24,18 @@ use crate::store::{Cf, View};
 /// Resources that are looked at in one go.
 const RESOURCES_PER_STEP: usize = 1_000;
 
+/// What for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The index is made: nobody knows what is in it.
+    Make,
+    /// The index is whole, as far as it says itself: what differs is a fault that is mended.
+    Mend,
+}
+
 /// How far it is.
 pub(super) struct Reconcile {
+    pub(super) purpose: Purpose,
     /// Resources changed later are left to the log.
     until: u64,
     /// What the index held at the beginning.
@@ -48,8 +62,8 @@ pub(super) struct Slice {
 }
 
 impl Reconcile {
-    pub(super) fn new(until: u64, searcher: Searcher) -> Reconcile {
-        Reconcile { until, searcher, after: Vec::new(), looked_at: 0 }
+    pub(super) fn new(purpose: Purpose, until: u64, searcher: Searcher) -> Reconcile {
+        Reconcile { purpose, until, searcher, after: Vec::new(), looked_at: 0 }
     }
 
     pub(super) fn progress(&self, shared: &Shared) -> Rebuilding {
@@ -58,59 +72,78 @@ impl Reconcile {
         Rebuilding { share: share(self.looked_at, all) }
     }
 
-    /// Looks at the next resources; false: those were the last.
-    pub(super) fn step(
-        &mut self,
-        session: &mut Session<'_>,
-    ) -> std::result::Result<bool, super::feeder::Fault> {
-        let slice = {
-            let store = session.shared.store();
-            next_slice(&store.view(), &self.after)?
-        };
-        // How often the index has the version that the store has, and how often another one.
-        let mut known: HashMap<&[u8], (u32, u32)> = HashMap::new();
+    /// Looks at the next resources, for a bounded time; false: those were the last.
+    pub(super) fn step(&mut self, session: &mut Session<'_>) -> Result<bool, Fault> {
+        let store = session.shared.store();
+        let view = store.view();
+        let slice = next_slice(&view, &self.after)?;
+        // Versions that the index has of each resource.
+        let mut indexed: HashMap<Vec<u8>, Vec<u64>> = HashMap::new();
         let fields = &session.full_text.fields;
         each_indexed(&self.searcher, fields, &self.after, &slice, &mut |uri, version| {
-            match slice.resources.get_key_value(uri) {
-                Some((uri, stored)) => {
-                    let counts = known.entry(uri).or_default();
-                    if stored.version == version {
-                        counts.0 += 1;
-                    } else {
-                        counts.1 += 1;
-                    }
-                }
-                None => {
-                    if let Ok(uri) = std::str::from_utf8(uri) {
-                        session.delete(uri);
-                    }
-                }
-            }
+            indexed.entry(uri.to_vec()).or_default().push(version);
             true
         })?;
         let mut lacking = Vec::new();
         for uri in &slice.uris {
-            let counts = known.get(uri.as_slice()).copied().unwrap_or_default();
-            let stored = slice.resources.get(uri);
-            let is_mine = stored.is_some_and(|stored| stored.sequence <= self.until);
-            let Ok(uri) = std::str::from_utf8(uri) else { continue };
-            if is_mine && counts != (1, 0) {
-                if counts != (0, 0) {
+            let versions = indexed.remove(uri).unwrap_or_default();
+            // Those that were changed later are left to the log.
+            let stored = slice.resources.get(uri).filter(|stored| stored.sequence <= self.until);
+            let (Some(stored), Ok(uri)) = (stored, std::str::from_utf8(uri)) else { continue };
+            if versions != [stored.version] {
+                if !versions.is_empty() {
                     session.delete(uri);
                 }
-                lacking.push(uri);
+                lacking.push((uri, *stored, versions));
             }
         }
-        session.add(&lacking, self.until)?;
-        self.looked_at += u64::try_from(slice.uris.len()).unwrap_or(0);
-        match slice.last {
-            Some(last) => {
-                self.after = last;
-                Ok(true)
+        let uris: Vec<&str> = lacking.iter().map(|(uri, ..)| *uri).collect();
+        let added = session.add(&uris, self.until, Instant::now() + BATCH_TIME_MAX)?;
+        // The next step begins with what this one did not come to.
+        let next = uris.get(added.len()).map(|uri| uri.as_bytes());
+        let is_done = |uri: &[u8]| next.is_none_or(|next| uri < next);
+        for (uri, stored, versions) in lacking.iter().filter(|(uri, ..)| is_done(uri.as_bytes())) {
+            self.note(session, || differs(uri, Some(*stored), versions));
+        }
+        for (uri, versions) in indexed.iter().filter(|(uri, _)| is_done(uri)) {
+            let Ok(text) = std::str::from_utf8(uri) else { continue };
+            session.delete(text);
+            session.is_dirty = true;
+            if !is_gone_since(&view, uri, self.until)? {
+                self.note(session, || differs(text, None, versions));
             }
-            None => Ok(false),
+        }
+        let done = slice.uris.partition_point(|uri| is_done(uri));
+        self.looked_at += u64::try_from(done).unwrap_or(0);
+        if next.is_none() {
+            let Some(last) = slice.last else { return Ok(false) };
+            self.after = last;
+        } else if let Some(last) = done.checked_sub(1).and_then(|at| slice.uris.get(at)) {
+            self.after.clone_from(last);
+        }
+        Ok(true)
+    }
+
+    fn note(&self, session: &mut Session<'_>, fault: impl FnOnce() -> String) {
+        if self.purpose == Purpose::Mend {
+            session.mended.add(fault);
         }
     }
+}
+
+/// What is wrong about a resource.
+pub(super) fn differs(uri: &str, stored: Option<Stored>, versions: &[u64]) -> String {
+    let version = |version: u64| format!("version {version}");
+    let wanted = stored.map_or("no such resource".to_owned(), |stored| version(stored.version));
+    let found = match versions {
+        [] => "nothing".to_owned(),
+        [one] => version(*one),
+        several => {
+            let several: Vec<String> = several.iter().map(u64::to_string).collect();
+            format!("{} documents of versions {}", several.len(), several.join(", "))
+        }
+    };
+    format!("{uri}: the store has {wanted}, the index has {found}")
 }
 
 fn share(part: u64, all: u64) -> f32 {

@@ -84,7 +84,7 @@ fn search(
     let variables = known_names(&catalog, request)?;
     let mut page = SearchPage::default();
     if let Some(sequence) = request.after_sequence
-        && !full_text.state.wait_through(sequence, waited)
+        && !full_text.state.wait_through(sequence, waited, &full_text.stop)
     {
         page.notes.push(SearchNote::StillBehind);
     }

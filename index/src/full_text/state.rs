@@ -3,10 +3,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::extract::Stop;
 use super::request::FullTextProgress;
+use crate::faults::Faults;
+use crate::stop::Stop;
+
+/// Who waits for a change gives up when nothing could be indexed for this long.
+const FAILING_PATIENCE: Duration = Duration::from_secs(3);
+/// Who waits looks for a request to stop this often.
+const STOP_POLL: Duration = Duration::from_millis(50);
 
 /// All resources are looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,8 +31,6 @@ pub(super) struct State {
     work: Condvar,
     /// Whether the feeder sleeps: most commits find it awake and have nothing to do.
     sleeps: AtomicBool,
-    /// Ends the extraction that runs when the engine closes.
-    pub(super) stop: Stop,
 }
 
 #[derive(Debug, Default)]
@@ -36,6 +40,14 @@ struct Inner {
     is_open: bool,
     rebuilding: Option<Rebuilding>,
     failure: Option<String>,
+    /// Since when nothing succeeds.
+    failing_since: Option<Instant>,
+    /// All resources are compared with an index that can be searched.
+    is_mending: bool,
+    /// A check of the store has found that the index differs.
+    is_mend_asked: bool,
+    /// What was mended, until a check of the store tells of it.
+    mended: Faults,
     is_woken: bool,
     is_closing: bool,
     /// The store was opened anew, and may have lost changes after this one.
@@ -73,15 +85,38 @@ impl State {
         }
     }
 
-    /// Waits until all changes up to `sequence` can be found; false: not by `deadline`.
-    pub(super) fn wait_through(&self, sequence: u64, deadline: Instant) -> bool {
+    /// Waits until all changes up to `sequence` can be found; false: not by `deadline`, or the index cannot be used for now,
+    /// or `stop` is asked.
+    pub(super) fn wait_through(&self, sequence: u64, deadline: Instant, stop: &Stop) -> bool {
         let mut inner = self.inner.lock();
-        while !inner.has(sequence) && !inner.is_closing {
-            if self.advanced.wait_until(&mut inner, deadline).timed_out() {
+        while !inner.has(sequence) && !stop.is_asked() {
+            let until = inner.failing_since.map(|since| since + FAILING_PATIENCE);
+            if !self.wait(&mut inner, until.map_or(deadline, |until| until.min(deadline))) {
                 break;
             }
         }
         inner.has(sequence)
+    }
+
+    /// Waits until what is mended is in the index; false: it is not by `deadline`, or `stop` is asked.
+    pub(super) fn wait_mended(&self, deadline: Instant, stop: &Stop) -> bool {
+        let mut inner = self.inner.lock();
+        while inner.is_mending && inner.failing_since.is_none() && !stop.is_asked() {
+            if !self.wait(&mut inner, deadline) {
+                break;
+            }
+        }
+        !inner.is_mending
+    }
+
+    /// Waits for news, for a moment at most; false: the time is over, or the engine closes.
+    fn wait(&self, inner: &mut MutexGuard<'_, Inner>, until: Instant) -> bool {
+        let now = Instant::now();
+        if inner.is_closing || now >= until {
+            return false;
+        }
+        self.advanced.wait_until(inner, until.min(now + STOP_POLL));
+        true
     }
 
     /// Waits until the index is open, or cannot be opened for now; at most until `deadline`. An index that is whole is open
@@ -116,13 +151,23 @@ impl State {
         damage
     }
 
+    /// A check has found that the index differs from the store.
+    pub(super) fn ask_mend(&self) {
+        self.inner.lock().is_mend_asked = true;
+        self.wake();
+    }
+
+    /// What was mended and committed since this was asked last.
+    pub(super) fn take_mended(&self) -> Faults {
+        std::mem::take(&mut self.inner.lock().mended)
+    }
+
     pub(super) fn ask_remake(&self) {
         self.inner.lock().is_remake_asked = true;
         self.wake();
     }
 
     pub(super) fn close(&self) {
-        self.stop.ask();
         let mut inner = self.inner.lock();
         inner.is_closing = true;
         self.work.notify_all();
@@ -130,10 +175,6 @@ impl State {
     }
 
     // === for the feeder ===
-
-    pub(super) fn is_closing(&self) -> bool {
-        self.inner.lock().is_closing
-    }
 
     /// Where the store ends since it was opened anew, if it was.
     pub(super) fn take_store_end(&self) -> Option<u64> {
@@ -144,18 +185,33 @@ impl State {
         std::mem::take(&mut self.inner.lock().is_damaged)
     }
 
+    pub(super) fn take_mend(&self) -> bool {
+        std::mem::take(&mut self.inner.lock().is_mend_asked)
+    }
+
     pub(super) fn take_remake(&self) -> bool {
         std::mem::take(&mut self.inner.lock().is_remake_asked)
     }
 
     /// More can be found.
-    pub(super) fn publish(&self, through: u64, rebuilding: Option<Rebuilding>) {
+    pub(super) fn publish(&self, through: u64, rebuilding: Option<Rebuilding>, is_mending: bool) {
         let mut inner = self.inner.lock();
         inner.through = through;
         inner.is_open = true;
         inner.rebuilding = rebuilding;
+        inner.is_mending = is_mending;
         inner.failure = None;
         self.advanced.notify_all();
+    }
+
+    /// Something was committed, or there is nothing to do.
+    pub(super) fn note_idle(&self) {
+        self.inner.lock().failing_since = None;
+    }
+
+    /// These faults are in the index no more.
+    pub(super) fn note_mended(&self, mended: Faults) {
+        self.inner.lock().mended.append(mended);
     }
 
     /// The index is thrown away for this.
@@ -172,11 +228,16 @@ impl State {
         inner.through = 0;
         inner.is_open = false;
         inner.is_damage_told = false;
+        inner.is_mending = false;
+        inner.mended = Faults::default();
         inner.rebuilding = Some(Rebuilding { share: 0.0 });
     }
 
     pub(super) fn note_failure(&self, failure: String) {
-        self.inner.lock().failure = Some(failure);
+        let mut inner = self.inner.lock();
+        inner.failure = Some(failure);
+        inner.failing_since.get_or_insert_with(Instant::now);
+        drop(inner);
         self.advanced.notify_all();
     }
 
@@ -208,7 +269,10 @@ impl State {
 impl Inner {
     /// Whether somebody has asked for something that a feeder which was awake may have missed.
     fn has_orders(&self) -> bool {
-        self.is_damaged || self.is_remake_asked || self.store_ends_at.is_some()
+        self.is_damaged
+            || self.is_remake_asked
+            || self.is_mend_asked
+            || self.store_ends_at.is_some()
     }
 
     /// Whether all changes up to this one can be found. While the index is made, newer ones may be there before older ones.

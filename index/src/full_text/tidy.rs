@@ -10,7 +10,8 @@ use tantivy::SegmentMeta;
 use tantivy::index::SegmentId;
 
 use super::commit::failed;
-use super::feeder::{Fault, Session};
+use super::feeder::Fault;
+use super::session::Session;
 
 /// Nothing is done before it was quiet for this long.
 const QUIET_MIN: Duration = Duration::from_secs(2);

@@ -2,14 +2,15 @@
 
 use super::Check;
 use crate::error::Result;
+use crate::faults::Faults;
 use crate::full_text;
 
 impl Check<'_> {
     /// The completion indexes say what the list's resources come to.
-    pub(super) fn completion(&mut self, checked: Result<(u64, Vec<String>)>) -> Result<()> {
+    pub(super) fn completion(&mut self, checked: Result<(u64, Faults)>) -> Result<()> {
         let result = checked.map(|(compared, faults)| {
             self.report.derived_keys += compared;
-            faults.into_iter().for_each(|fault| self.report.fault(format!("completion: {fault}")));
+            self.report.faults("completion", faults);
         });
         self.report.caught("completion", result)
     }
@@ -20,11 +21,10 @@ impl Check<'_> {
             return Ok(());
         }
         let resources = self.report.resources;
-        let mut faults = Vec::new();
         let tick = &mut || progress(resources);
-        let compared = full_text::check(self.shared, tick, &mut |fault| faults.push(fault))?;
+        let (compared, faults) = full_text::check(self.shared, &self.stop, tick)?;
         self.report.derived_keys += compared;
-        faults.into_iter().for_each(|fault| self.report.fault(format!("full text: {fault}")));
+        self.report.faults("full text", faults);
         Ok(())
     }
 }

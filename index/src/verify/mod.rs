@@ -14,10 +14,12 @@ use crate::contents_fragment::descriptor::Descriptor;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
 use crate::error::{Error, ErrorKind, Result};
+use crate::faults::Faults;
 use crate::prepare::content_hash;
 use crate::resource_uri;
 use crate::shared::Shared;
 use crate::space::SpaceId;
+use crate::stop::Stop;
 use crate::store::codec::Reader;
 use crate::store::value::{AclId, Counts, Head, Tombstone, decode_alias, decode_list_acl};
 use crate::store::{Cf, Scan, View, key, key::meta};
@@ -53,6 +55,14 @@ impl VerifyReport {
         }
     }
 
+    /// Faults of an index, which names only some of them.
+    fn faults(&mut self, place: &str, faults: Faults) {
+        self.fault_count = self.fault_count.saturating_add(faults.count);
+        let room = FINDINGS_MAX.saturating_sub(self.findings.len());
+        let named = faults.named.into_iter().take(room);
+        self.findings.extend(named.map(|fault| format!("{place}: {fault}")));
+    }
+
     /// A fault in stored bytes is a finding; anything else ends the check.
     fn caught(&mut self, place: &str, result: Result<()>) -> Result<()> {
         match result {
@@ -68,6 +78,7 @@ impl VerifyReport {
 
 struct Check<'a> {
     shared: &'a Shared,
+    stop: Stop,
     view: Rc<View<'a>>,
     report: VerifyReport,
     counted: BTreeMap<SpaceId, Counts>,
@@ -96,10 +107,16 @@ impl<'v> Derived<'v> {
     }
 }
 
-pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<VerifyReport> {
+pub(crate) fn run(
+    shared: &Shared,
+    stop: &Stop,
+    progress: &mut dyn FnMut(u64),
+) -> Result<VerifyReport> {
+    let stop = stop.or(&shared.closing);
     let store = shared.store();
     let mut check = Check {
         shared,
+        stop: stop.clone(),
         view: Rc::new(store.view()),
         report: VerifyReport::default(),
         counted: BTreeMap::new(),
@@ -111,11 +128,7 @@ pub(crate) fn run(shared: &Shared, progress: &mut dyn FnMut(u64)) -> Result<Veri
     };
     // Completion is checked beside the rest: it reads the list, not the contents.
     let completion = std::thread::scope(|scope| {
-        let completion = scope.spawn(|| {
-            let mut faults = Vec::new();
-            completion::check(shared, &mut |fault| faults.push(fault))
-                .map(|compared| (compared, faults))
-        });
+        let completion = scope.spawn(|| completion::check(shared, &stop));
         check.store(progress)?;
         completion.join().map_err(|_| {
             Error::new(ErrorKind::Corrupt, "completion", "its check panicked: the log says where")
@@ -158,6 +171,7 @@ impl Check<'_> {
         let mut derived = Derived::of(&view)?;
         let mut last = Vec::new();
         loop {
+            self.stop.check()?;
             match scan.item() {
                 Ok(None) => return Ok(()),
                 Ok(Some((found, value))) => {
@@ -193,6 +207,7 @@ impl Check<'_> {
         let mut known = view.scan(Cf::Descriptors, b"", last)?;
         let mut passed = last.to_vec();
         while let Some((uri, _)) = known.item()? {
+            self.stop.check()?;
             if uri > last {
                 scan.seek(uri);
                 match scan.item() {
@@ -349,6 +364,7 @@ impl Check<'_> {
         let mut scan = view.pass(Cf::Chunks, b"", b"")?;
         let mut count = 0;
         while let Some((chunk_key, _)) = scan.item()? {
+            self.stop.check()?;
             let (uri, _) = key::decode_chunk(chunk_key)?;
             if !view.has(Cf::Contents, uri.as_bytes())? {
                 self.report.fault(format!("{uri}: a chunk without its resource"));
@@ -370,6 +386,7 @@ impl Check<'_> {
         let mut scan = self.view.pass(Cf::Aliases, b"", b"")?;
         let mut count = 0_u64;
         while let Some((_, value)) = scan.item()? {
+            self.stop.check()?;
             count += u64::try_from(decode_alias(value)?.len()).unwrap_or(u64::MAX);
             scan.advance();
         }
@@ -382,6 +399,7 @@ impl Check<'_> {
         let mut scan = self.view.pass(cf, b"", b"")?;
         let mut count = 0;
         while scan.item()?.is_some() {
+            self.stop.check()?;
             count += 1;
             scan.advance();
         }
@@ -400,6 +418,7 @@ impl Check<'_> {
         let mut faults = Vec::new();
         let mut scan = self.view.pass(Cf::Tombstones, b"", b"")?;
         while let Some((uri, value)) = scan.item()? {
+            self.stop.check()?;
             if Tombstone::decode(value)?.sequence > newest {
                 faults.push(format!(
                     "{}: its tombstone is from the future",
@@ -421,6 +440,7 @@ impl Check<'_> {
         let view = Rc::clone(&self.view);
         let mut scan = view.pass(Cf::Changes, b"", b"")?;
         while let Some((change_key, value)) = scan.item()? {
+            self.stop.check()?;
             let sequence = key::decode_sequence(change_key)?;
             if expected.is_some_and(|expected| expected != sequence) {
                 faults.push(format!("change log: change {sequence} follows a gap"));

@@ -10,4 +10,5 @@ mod kills;
 mod language;
 mod library;
 mod ranking;
+mod stops;
 mod versions;
