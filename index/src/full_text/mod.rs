@@ -47,6 +47,9 @@ mod tidy;
 
 mod check;
 
+#[cfg(test)]
+mod mend_tests;
+
 #[doc(hidden)]
 pub mod measured;
 

@@ -119,7 +119,8 @@ pub enum SearchNote {
     },
     /// Few resources have the words as they were typed: words that are spelled much like them count too.
     TyposTolerated,
-    /// The index is being made: this share of the resources, 0 to 1, can be found.
+    /// The index is being made, or the collection comes in for the first time: this share of the resources, 0 to 1, can be
+    /// found.
     IndexIncomplete {
         /// The share.
         share: f32,

@@ -30,6 +30,8 @@ const FEW_HITS: u64 = 3;
 const TIME_MAX: Duration = Duration::from_secs(60);
 /// With more changes than this that cannot be found yet, a page says so: fewer are found in a moment.
 const BACKLOG_MIN: u64 = 2_000;
+/// With a smaller share of the resources that can be found, a page says so.
+const NEARLY_ALL: f32 = 0.9;
 /// Names that an error lists.
 const NAMES_MAX: usize = 20;
 
@@ -97,11 +99,10 @@ fn search(
     if progress.failure.is_some() {
         page.notes.push(SearchNote::IndexFailing);
     } else if progress.rebuilding.is_none()
-        && behind > BACKLOG_MIN
         // Who has waited for a change knows about it, and may not care about newer ones.
         && request.after_sequence.is_none()
     {
-        page.notes.push(SearchNote::Backlog);
+        page.notes.extend(backlog(&catalog, behind, progress.documents));
     }
     if let Some(share) = progress.rebuilding {
         page.notes.push(SearchNote::IndexIncomplete { share });
@@ -136,6 +137,16 @@ fn search(
     page.total = answer.total;
     page.total_is_exact = answer.total_is_exact;
     Ok(page)
+}
+
+/// What a page says of changes that cannot be found yet: while a collection comes in for the first time, how much of it can.
+fn backlog(catalog: &SpaceCatalog, behind: u64, documents: u64) -> Option<SearchNote> {
+    let resources: u64 = catalog.everything().map(|space| space.resource_count()).sum();
+    let share = documents as f32 / resources.max(1) as f32;
+    if behind > 0 && share < NEARLY_ALL {
+        return Some(SearchNote::IndexIncomplete { share });
+    }
+    (behind > BACKLOG_MIN).then_some(SearchNote::Backlog)
 }
 
 /// The variables that may be named: those of the spaces that the caller sees.

@@ -46,6 +46,8 @@ struct Inner {
     is_mending: bool,
     /// A check of the store has found that the index differs.
     is_mend_asked: bool,
+    /// Who was told of what differs needs not be told that it was mended.
+    is_mend_told: bool,
     /// What was mended, until a check of the store tells of it.
     mended: Faults,
     is_woken: bool,
@@ -153,7 +155,10 @@ impl State {
 
     /// A check has found that the index differs from the store.
     pub(super) fn ask_mend(&self) {
-        self.inner.lock().is_mend_asked = true;
+        let mut inner = self.inner.lock();
+        inner.is_mend_asked = true;
+        inner.is_mend_told = true;
+        drop(inner);
         self.wake();
     }
 
@@ -200,6 +205,7 @@ impl State {
         inner.is_open = true;
         inner.rebuilding = rebuilding;
         inner.is_mending = is_mending;
+        inner.is_mend_told &= is_mending || inner.is_mend_asked;
         inner.failure = None;
         self.advanced.notify_all();
     }
@@ -211,7 +217,10 @@ impl State {
 
     /// These faults are in the index no more.
     pub(super) fn note_mended(&self, mended: Faults) {
-        self.inner.lock().mended.append(mended);
+        let mut inner = self.inner.lock();
+        if !inner.is_mend_told {
+            inner.mended.append(mended);
+        }
     }
 
     /// The index is thrown away for this.

@@ -1,6 +1,6 @@
 //! What the indexes beside the store say, against the store.
 
-use super::Check;
+use super::{Check, FINDINGS_MAX, VerifyReport};
 use crate::error::Result;
 use crate::faults::Faults;
 use crate::full_text;
@@ -26,5 +26,15 @@ impl Check<'_> {
         self.report.derived_keys += compared;
         self.report.faults("full text", faults);
         Ok(())
+    }
+}
+
+impl VerifyReport {
+    /// Faults of an index, which names only some of them.
+    fn faults(&mut self, place: &str, faults: Faults) {
+        self.fault_count = self.fault_count.saturating_add(faults.count);
+        let room = FINDINGS_MAX.saturating_sub(self.findings.len());
+        let named = faults.named.into_iter().take(room);
+        self.findings.extend(named.map(|fault| format!("{place}: {fault}")));
     }
 }

@@ -14,7 +14,6 @@ use crate::contents_fragment::descriptor::Descriptor;
 use crate::contents_fragment::json_text;
 use crate::contents_fragment::part::{StoredBody, StoredPart};
 use crate::error::{Error, ErrorKind, Result};
-use crate::faults::Faults;
 use crate::prepare::content_hash;
 use crate::resource_uri;
 use crate::shared::Shared;
@@ -53,14 +52,6 @@ impl VerifyReport {
         if self.findings.len() < FINDINGS_MAX {
             self.findings.push(finding);
         }
-    }
-
-    /// Faults of an index, which names only some of them.
-    fn faults(&mut self, place: &str, faults: Faults) {
-        self.fault_count = self.fault_count.saturating_add(faults.count);
-        let room = FINDINGS_MAX.saturating_sub(self.findings.len());
-        let named = faults.named.into_iter().take(room);
-        self.findings.extend(named.map(|fault| format!("{place}: {fault}")));
     }
 
     /// A fault in stored bytes is a finding; anything else ends the check.

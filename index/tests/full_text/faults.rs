@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pressmark_index::access::Access;
 use pressmark_index::engine::{Engine, EngineOptions};
-use pressmark_index::full_text::SearchRequest;
+use pressmark_index::full_text::{SearchNote, SearchRequest};
 use pressmark_index::mutation::Mutation;
 
 use crate::common::child::{Disk, check_success, child, fail};
@@ -300,4 +300,43 @@ fn an_index_that_cannot_be_written_stops_nobody() {
     let mut command = child("faults::child_whose_index_cannot_be_written", folder.path());
     disk.attach(&mut command, &folder.path().join("full_text"));
     check_success(&command.output().unwrap());
+}
+
+/// A process that ended in the middle of a commit left them: the name of a file of deletions is the next one's, too.
+#[test]
+fn files_that_nobody_names_are_removed_and_stall_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(fill(folder.path()));
+    let index = folder.path().join("full_text");
+    let stem = |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let segments: Vec<String> = fs::read_dir(&index)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "fast"))
+        .map(stem)
+        .collect();
+    let mut planted: Vec<_> = segments
+        .iter()
+        .flat_map(|segment| (0..500).map(move |number| format!("{segment}.{number}.del")))
+        .collect();
+    let others = ["0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f.idx", ".tmpAbCdEf", "other.json"];
+    planted.extend(others.map(str::to_owned));
+    planted.iter().for_each(|name| fs::write(index.join(name), "left").unwrap());
+    check_comes_back(folder.path());
+    let left: Vec<_> = others.iter().filter(|name| index.join(name).exists()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// A search that waits for a change does not wait for an index that cannot be used.
+#[test]
+fn nobody_waits_long_for_an_index_that_cannot_be_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("full_text");
+    fs::write(&index, "in the way").unwrap();
+    let engine = library(folder.path(), &[("a", "", "word")]);
+    let begun = Instant::now();
+    let page = search(&engine, "word");
+    assert!(page.notes.contains(&SearchNote::IndexFailing), "{:?}", page.notes);
+    // It would be three quarters of what a search may take.
+    assert!(begun.elapsed() < TIME_MAX / 2, "{:?}", begun.elapsed());
 }

@@ -92,7 +92,7 @@ fn no_text_of_an_older_version_stands_beside_a_new_title() {
     assert_eq!(shown(None), hit("Second", ""));
     assert_eq!(notes(None), []);
     put_all(&engine, (0..2_000).map(|n| document(&format!("b{n}"), "", "other")));
-    assert_eq!(notes(None), [SearchNote::Backlog]);
+    assert_eq!(notes(None), [SearchNote::IndexIncomplete { share: 1.0 / 2_001.0 }]);
     // Who waits for a change is told of that one alone.
     assert_eq!(notes(indexed), []);
     slow.open();
