@@ -247,6 +247,8 @@ impl App {
 
     /// Ends everything in order; says how that went.
     pub async fn drain(&self) -> Drained {
+        // While requests are answered, the full-text index ends what it reads, and checks of the store end.
+        self.mcp.engine().begin_closing();
         self.shutdown.drain(DRAIN_DEADLINE).await
     }
 

@@ -56,6 +56,8 @@ use crate::shutdown::Shutdown;
 pub(crate) const MESSAGE_BYTES_MAX: usize = 36 * 1024 * 1024;
 /// Calls that may wait for the store at a time, streams included.
 const BLOCKING_THREADS_MAX: usize = 8;
+/// Calls at a time that read all of the store (`Verify`, `Backup`), on threads beside those: no other call waits for one.
+const LONG_CALLS_MAX: usize = 2;
 /// Calls of one connection at a time; what goes beyond it waits in the client (HTTP/2 tells it) or here.
 const CALLS_PER_CONNECTION_MAX: usize = 64;
 const STREAMS_PER_CONNECTION_MAX: u32 = 64;
@@ -76,6 +78,8 @@ struct Plane {
     engine: Arc<Engine>,
     prompts: Arc<Prompts>,
     blocking: Blocking,
+    /// For what reads all of the store.
+    long: Blocking,
     pace: Arc<Pace>,
     /// Places for ingests.
     ingests: Arc<Semaphore>,
@@ -167,8 +171,9 @@ impl Plane {
             sender.send_replace(newest);
         }));
         let blocking = Blocking::new(BLOCKING_THREADS_MAX);
+        let long = Blocking::new(LONG_CALLS_MAX);
         let ingests = Arc::new(Semaphore::new(INGESTS_MAX));
-        Plane { engine, prompts, blocking, pace: Arc::default(), ingests, newest, shutdown }
+        Plane { engine, prompts, blocking, long, pace: Arc::default(), ingests, newest, shutdown }
     }
 
     /// Does something with the engine where blocking is allowed.

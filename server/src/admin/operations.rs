@@ -1,13 +1,14 @@
 //! `OperationsService`.
 
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
 
 use pressmark_index::backup::{BackupRequest, Progress};
 use pressmark_index::engine::{Engine, FORMAT_VERSION};
 use pressmark_index::error::Error;
 use pressmark_index::full_text::FullTextStats;
+use pressmark_index::stop::Stop;
 use pressmark_index::verify::VerifyReport;
 use pressmark_proto::v1;
 use pressmark_proto::v1::operations_service_server::OperationsService;
@@ -45,10 +46,11 @@ impl OperationsService for Plane {
             resources_total,
             report,
         };
-        Ok(Response::new(self.stream(move |engine, tell| {
+        Ok(Response::new(self.stream(move |engine, stop, tell| {
             let total = engine.spaces().spaces.iter().map(|space| space.resource_count()).sum();
-            let report =
-                engine.verify(&mut |checked| tell.progress(|| message(checked, total, None)))?;
+            let report = engine.verify_until(stop, &mut |checked| {
+                tell.progress(|| message(checked, total, None));
+            })?;
             Ok(message(report.resources, total, Some(verified(report))))
         })))
     }
@@ -70,7 +72,7 @@ impl OperationsService for Plane {
             bytes_total: progress.bytes_total,
             report,
         };
-        let stream = self.stream(move |engine, tell| {
+        let stream = self.stream(move |engine, _stop, tell| {
             let mut last = Progress::default();
             let request = BackupRequest { folder: &folder, previous: previous.as_deref() };
             let report = engine.backup(&request, &mut |progress| {
@@ -145,17 +147,29 @@ impl<T> Tell<T> {
 }
 
 impl Plane {
-    /// Runs something long; what it tells and what it comes to become the stream. It runs to its end, whoever listens.
+    /// Runs something long; what it tells and what it comes to become the stream. It gives up its place in the queue when its
+    /// caller goes away, and is asked to stop when it runs already.
     fn stream<T, F>(&self, work: F) -> Messages<T>
     where
         T: Send + 'static,
-        F: FnOnce(&Engine, &mut Tell<T>) -> Result<T, Error> + Send + 'static,
+        F: FnOnce(&Engine, &Stop, &mut Tell<T>) -> Result<T, Error> + Send + 'static,
     {
         let (sender, receiver) = mpsc::channel(MESSAGES_AHEAD);
-        let (engine, blocking) = (self.engine.clone(), self.blocking.clone());
+        let (engine, long, shutdown) =
+            (self.engine.clone(), self.long.clone(), self.shutdown.clone());
         let mut tell = Tell { sender: sender.clone(), last: Instant::now() };
+        let stop = Stop::default();
+        let asked = stop.clone();
         tokio::spawn(async move {
-            let done = blocking.run(move || work(&engine, &mut tell)).await;
+            let mut running = pin!(long.run(move || work(&engine, &asked, &mut tell)));
+            let done = tokio::select! {
+                done = &mut running => done,
+                () = sender.closed() => return stop.ask(),
+                () = shutdown.begun() => {
+                    stop.ask();
+                    running.await
+                }
+            };
             let last = done.and_then(|done| done.map_err(|error| status::of(&error)));
             let _ = sender.send(last).await;
         });

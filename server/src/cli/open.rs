@@ -26,12 +26,12 @@ const CONFIG_FILE: &str = "pressmark.toml";
 const OWNER_ONLY: u32 = 0o700;
 
 /// How often an index that is being made is asked whether it is.
-const INDEX_POLL: Duration = Duration::from_millis(20);
+pub(super) const INDEX_POLL: Duration = Duration::from_millis(20);
 
 /// Nobody wonders about a wait of this long.
 const MOMENT: Duration = Duration::from_secs(1);
 /// An index that failed for this long is not waited for: the first attempts after a fault come within it.
-const FAILING_MAX: Duration = Duration::from_secs(3);
+pub(super) const FAILING_MAX: Duration = Duration::from_secs(3);
 
 /// What a command works with.
 #[derive(Clone)]

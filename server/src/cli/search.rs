@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use pressmark_index::full_text::Snippet;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use super::Common;
 use super::complete::{grouped, pairs, parse_chosen};
 use super::inspect::time_text;
+use super::open::{FAILING_MAX, INDEX_POLL};
 use super::output::{Failure, Out, printable, say};
 use super::target::Target;
 use crate::highlight::highlighted;
@@ -64,7 +66,7 @@ const COLOURS: Paint =
 /// Prints the results in order, and on stderr how many there are and what else is to be known.
 pub(super) fn run(common: &Common, arguments: &SearchArgs) -> Result<ExitCode, Failure> {
     let target = Target::look_to_search(common, "search")?;
-    let stats = target.wait(target.operations().get_stats(v1::GetStatsRequest {}))?;
+    let stats = usable(&target)?;
     let order = match arguments.sort {
         Sort::Relevance => v1::SearchOrder::Relevance,
         Sort::Recent => v1::SearchOrder::Recent,
@@ -99,6 +101,22 @@ pub(super) fn run(common: &Common, arguments: &SearchArgs) -> Result<ExitCode, F
         say(&line);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The figures of a store whose full-text index can be used. A fault that passes is waited for.
+fn usable(target: &Target) -> Result<v1::GetStatsResponse, Failure> {
+    let begun = Instant::now();
+    loop {
+        let stats = target.wait(target.operations().get_stats(v1::GetStatsRequest {}))?;
+        let failure = stats.full_text.as_ref().map_or("", |state| state.failure.as_str());
+        if failure.is_empty() {
+            return Ok(stats);
+        }
+        if begun.elapsed() > FAILING_MAX {
+            return Err(format!("the full-text index stands still: {failure}").into());
+        }
+        std::thread::sleep(INDEX_POLL);
+    }
 }
 
 /// Title, URI and snippet, and an empty line.

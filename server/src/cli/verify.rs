@@ -55,9 +55,20 @@ fn print(common: &Common, resources: u64, report: &v1::VerifyReport) -> Result<(
         for finding in faults {
             out.line(finding)?;
         }
+        let unnamed = fault_count.saturating_sub(u64::try_from(faults.len()).unwrap_or(u64::MAX));
+        if unnamed > 0 {
+            out.line(&format!("... and {unnamed} more"))?;
+        }
         out.line(&format!(
-            "{resources} resources and {derived_keys_checked} derived keys checked: {fault_count} faults"
+            "{} and {} checked: {}",
+            counted(resources, "resource"),
+            counted(*derived_keys_checked, "derived key"),
+            counted(*fault_count, "fault")
         ))?;
     }
     out.end()
+}
+
+fn counted(count: u64, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }

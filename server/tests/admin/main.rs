@@ -52,8 +52,12 @@ fn options() -> EngineOptions {
 
 impl Plane {
     async fn start() -> Plane {
+        Plane::start_with(&options()).await
+    }
+
+    async fn start_with(options: &EngineOptions) -> Plane {
         let folder = tempfile::tempdir().unwrap();
-        let engine = Arc::new(Engine::open(&folder.path().join("data"), &options()).unwrap());
+        let engine = Arc::new(Engine::open(&folder.path().join("data"), options).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = Shutdown::new();

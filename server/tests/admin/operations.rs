@@ -1,4 +1,9 @@
-use pressmark_index::engine::Engine;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pressmark_index::engine::{Engine, EngineOptions};
+use pressmark_index::full_text::FullTextOptions;
+use pressmark_index::full_text::extract::{Extract, ExtractError, Extracted, Source, Stop};
 use pressmark_proto::v1;
 use tonic::Code;
 
@@ -84,4 +89,54 @@ async fn tables_are_rewritten_and_indexes_made_anew() {
     let wrong = v1::ReindexRequest { kind: 99, ..Default::default() };
     let status = plane.operations().reindex(wrong).await.unwrap_err();
     assert_eq!(status.code(), Code::InvalidArgument);
+}
+
+/// Keeps the full-text index behind, so that a check of the store waits for it.
+#[derive(Debug)]
+struct Waits;
+
+impl Extract for Waits {
+    fn extract(&self, _source: &Source<'_>, stop: &Stop) -> Result<Extracted, ExtractError> {
+        while !stop.is_asked() {
+            std::thread::yield_now();
+        }
+        Err(ExtractError::Stopped)
+    }
+
+    fn version(&self) -> u32 {
+        0
+    }
+}
+
+/// Each check waits ten seconds for the index: all of them one after the other would take minutes.
+#[tokio::test]
+async fn checks_end_with_their_callers_and_hold_nobody_up() {
+    const HANG: Duration = Duration::from_secs(60);
+    let full_text = FullTextOptions {
+        memory_bytes: 16 << 20,
+        hit_cache_bytes: 0,
+        threads: 1,
+        commit_interval: Duration::from_millis(5),
+        extract: Arc::new(Waits),
+    };
+    let options = EngineOptions { full_text: Some(full_text), ..options() };
+    let plane = Plane::start_with(&options).await;
+    let done = tokio::time::timeout(HANG, async {
+        plane.put(&["a"]).await;
+        let mut calls = Vec::new();
+        for _ in 0..48 {
+            calls.push(plane.operations().verify(v1::VerifyRequest {}).await.unwrap());
+        }
+        // While they wait, others are answered.
+        plane.put(&["b"]).await;
+        drop(calls);
+        let mut last = plane.operations().verify(v1::VerifyRequest {}).await.unwrap().into_inner();
+        while let Some(message) = last.message().await.unwrap() {
+            if let Some(report) = message.report {
+                return report.clean;
+            }
+        }
+        false
+    });
+    assert!(done.await.unwrap(), "the store has faults");
 }
