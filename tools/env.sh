@@ -10,6 +10,10 @@ clients_key=$(cat "$root"/tests/clients/{package.json,package-lock.json,requirem
 export CLIENTS_DIR=$PRESSMARK_CACHE/clients/$clients_key
 export CLIENTS_PYTHON=$CLIENTS_DIR/python/bin/python
 
+# The proxies likewise.
+proxies_key=$(sha256sum "$root/tests/proxies/requirements.txt" | cut -c1-16)
+export PROXIES_DIR=$PRESSMARK_CACHE/proxies/$proxies_key
+
 # The folder of the Node.js binary that the client packages bring along.
 node_folder() {
   local folder
