@@ -16,6 +16,8 @@ const STORED_URI: &str = "pressmark/storedUri";
 
 /// `_meta` of the last entry of a folder's listing that was cut at its bound.
 const TRUNCATED: &[u8] = b",\"_meta\":{\"pressmark/truncated\":true}";
+/// The same in the entry's text, for people and models, and for revisions without `_meta`.
+const CUT: &str = "(the listing is cut here: search or completion finds what is not shown)";
 
 /// What a read found.
 #[derive(Debug)]
@@ -150,7 +152,8 @@ impl Contents {
                 out.extend_from_slice(b"\"}");
             }
             Found::Folder { entries, truncated } => {
-                write_folder(entries, *truncated && fields.meta, between, out);
+                let cut = if *truncated { CUT } else { "" };
+                write_folder(entries, cut, fields.meta, between, out);
             }
         }
         Ok(())
@@ -235,13 +238,21 @@ fn write_meta(stored_uri: Option<&str>, meta: Option<&[u8]>, out: &mut Vec<u8>) 
     out.extend_from_slice(own);
 }
 
-fn write_folder(entries: &[FolderEntry], mark_truncated: bool, between: &[u8], out: &mut Vec<u8>) {
+/// Writes the entries; the last one says `cut` behind its line, where there is something to say.
+fn write_folder(
+    entries: &[FolderEntry],
+    cut: &str,
+    with_meta: bool,
+    between: &[u8],
+    out: &mut Vec<u8>,
+) {
     for (number, entry) in entries.iter().enumerate() {
         if number > 0 {
             out.extend_from_slice(between);
         }
         write_uri(&entry.uri, out);
-        if mark_truncated && number + 1 == entries.len() {
+        let cut = if number + 1 == entries.len() { cut } else { "" };
+        if with_meta && !cut.is_empty() {
             out.extend_from_slice(TRUNCATED);
         }
         if let Some(mime_type) = &entry.mime_type {
@@ -249,7 +260,11 @@ fn write_folder(entries: &[FolderEntry], mark_truncated: bool, between: &[u8], o
             json_text::string_into(mime_type, out);
         }
         out.extend_from_slice(b",\"text\":");
-        json_text::string_into(&entry.line, out);
+        if cut.is_empty() {
+            json_text::string_into(&entry.line, out);
+        } else {
+            json_text::string_into(&format!("{} {cut}", entry.line), out);
+        }
         out.push(b'}');
     }
 }

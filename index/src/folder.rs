@@ -80,7 +80,8 @@ pub(crate) fn read(
             scan.advance();
         }
     }
-    Ok(listing.contents(truncated))
+    // The last folder may have used up what may be looked at: then nobody knows whether it has something to show.
+    Ok(listing.contents(truncated || budget == 0))
 }
 
 /// What lists say of a folder-like URI; `None` when the caller may see nothing beneath it.

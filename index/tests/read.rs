@@ -337,6 +337,9 @@ fn a_cut_listing_says_so_in_its_last_entry() {
     assert_eq!(entries.as_array().unwrap().len(), 1_000);
     assert_eq!(entries[999]["_meta"]["pressmark/truncated"], true);
     assert!(entries[998].get("_meta").is_none());
+    let text = |number: usize| entries[number]["text"].as_str().unwrap();
+    assert!(text(999).contains("the listing is cut here"), "{}", text(999));
+    assert!(!text(998).contains("cut"), "{}", text(998));
 }
 
 #[test]
