@@ -68,6 +68,29 @@ impl EnginePool {
         }
     }
 
+    /// Does something with the protocol that takes long but for no disk, on a thread of the pool; nothing when the queue is
+    /// full or the deadline passes.
+    pub async fn apart<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        act: impl FnOnce(&Mcp) -> T + Send + 'static,
+    ) -> Option<T> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        let mcp = Arc::clone(&self.mcp);
+        let acting = async {
+            let thread = {
+                let _waiting = Waiting::new(&self.metrics);
+                Arc::clone(&self.threads).acquire_owned().await
+            };
+            let acting = tokio::task::spawn_blocking(move || {
+                let _held = (place, thread);
+                act(&mcp)
+            });
+            acting.await.ok()
+        };
+        timeout_at(deadline, acting).await.ok().flatten()
+    }
+
     async fn run_to_end(&self, work: Work, deadline: Instant) -> Answer {
         let method = work.method();
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {

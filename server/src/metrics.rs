@@ -1,6 +1,9 @@
 //! Every metric of the server: names, units, labels. Labels come from closed sets, never from input.
 
 mod duration_histogram;
+mod exposition;
+mod known_gauge;
+mod process;
 mod search;
 mod tools;
 
@@ -11,14 +14,15 @@ use std::{
 };
 
 use prometheus_client::{
-    encoding::{EncodeLabelSet, EncodeLabelValue, text},
+    encoding::{EncodeLabelSet, EncodeLabelValue},
     metrics::{counter::Counter, family::Family, gauge::Gauge},
-    registry::Registry,
 };
 
 use duration_histogram::DurationHistogram;
+use exposition::Registries;
 use hyper::StatusCode;
 
+pub use exposition::Format;
 pub use search::SearchMetrics;
 pub use tools::ToolMetrics;
 
@@ -71,6 +75,18 @@ struct OverRateLabels {
     method: Method,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct BuildLabels {
+    version: &'static str,
+    commit: &'static str,
+}
+
+/// What the program was built from; empty where nobody said.
+const COMMIT: &str = match option_env!("PRESSMARK_COMMIT") {
+    Some(commit) => commit,
+    None => "",
+};
+
 /// `ok`, or the error's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct CodeLabel(Option<Code>);
@@ -80,7 +96,7 @@ struct CodeLabel(Option<Code>);
 /// A series is looked up by labels once and then found by its place in an array: the look-up
 /// costs a hash and a shared lock, which is much beside a read of some microseconds.
 pub struct Metrics {
-    registry: Registry,
+    registry: Registries,
     requests: Family<RequestLabels, Counter>,
     request_series: Box<[[[OnceLock<Counter>; CODES]; TRANSPORTS]; Method::COUNT]>,
     durations: Family<DurationLabels, DurationHistogram>,
@@ -169,7 +185,7 @@ impl Metrics {
     /// All metrics, at zero.
     pub fn new() -> Self {
         let mut metrics = Self {
-            registry: Registry::default(),
+            registry: Registries::new(),
             requests: Family::default(),
             request_series: Box::new(array::from_fn(|_| Default::default())),
             durations: Family::default(),
@@ -218,6 +234,15 @@ impl Metrics {
 
     fn register(&mut self) {
         let registry = &mut self.registry;
+        let build = Family::<BuildLabels, Gauge>::default();
+        build
+            .get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION"), commit: COMMIT })
+            .set(1);
+        registry.register_prefixed(
+            "build_info",
+            "The program's version and commit; always 1",
+            build,
+        );
         registry.register("mcp_requests", "Messages answered", self.requests.clone());
         registry.register(
             "mcp_request_duration_seconds",
@@ -246,7 +271,7 @@ impl Metrics {
             "Initializations that got no session because there were too many, or too many of one address",
             self.sessions_refused.clone(),
         );
-        registry.register(
+        registry.register_prefixed(
             "mcp_sessions_continued",
             "Requests of sessions of which only the id is left, since a restart or because they were idle",
             self.sessions_continued.clone(),
@@ -410,13 +435,12 @@ impl Metrics {
         self.over_rate.get_or_create(&OverRateLabels { method }).inc();
     }
 
-    /// The text that Prometheus scrapes (OpenMetrics 1.0).
-    pub fn exposition(&self) -> String {
-        let mut out = String::new();
-        if text::encode(&mut out, &self.registry).is_err() {
-            tracing::error!("the metrics do not encode");
-        }
-        out
+    /// The text that Prometheus scrapes.
+    pub fn exposition(&self, format: Format) -> String {
+        self.registry.write(format).unwrap_or_else(|error| {
+            tracing::error!("the metrics do not encode: {error}");
+            String::new()
+        })
     }
 }
 
@@ -454,17 +478,17 @@ mod tests {
                 reply_bytes: 100,
             });
         }
-        let text = metrics.exposition();
+        let text = metrics.exposition(Format::OpenMetrics);
         for line in [
-            r#"mcp_requests_total{method="resources/read",transport="http",code="ok"} 2"#,
-            r#"mcp_requests_total{method="resources/read",transport="http",code="-32602"} 1"#,
-            r#"mcp_request_duration_seconds_count{method="resources/read",transport="http"} 3"#,
-            r#"mcp_request_duration_seconds_sum{method="resources/read",transport="http"} 0.000045"#,
-            r#"mcp_request_duration_seconds_bucket{le="0.00001",method="resources/read",transport="http"} 0"#,
-            r#"mcp_request_duration_seconds_bucket{le="0.00002",method="resources/read",transport="http"} 3"#,
-            r#"mcp_request_duration_seconds_bucket{le="+Inf",method="resources/read",transport="http"} 3"#,
-            "mcp_reply_bytes_total 300",
-            "mcp_sessions 0",
+            r#"pressmark_mcp_requests_total{method="resources/read",transport="http",code="ok"} 2"#,
+            r#"pressmark_mcp_requests_total{method="resources/read",transport="http",code="-32602"} 1"#,
+            r#"pressmark_mcp_request_duration_seconds_count{method="resources/read",transport="http"} 3"#,
+            r#"pressmark_mcp_request_duration_seconds_sum{method="resources/read",transport="http"} 0.000045"#,
+            r#"pressmark_mcp_request_duration_seconds_bucket{le="0.00001",method="resources/read",transport="http"} 0"#,
+            r#"pressmark_mcp_request_duration_seconds_bucket{le="0.00002",method="resources/read",transport="http"} 3"#,
+            r#"pressmark_mcp_request_duration_seconds_bucket{le="+Inf",method="resources/read",transport="http"} 3"#,
+            "pressmark_mcp_reply_bytes_total 300",
+            "pressmark_mcp_sessions 0",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
         }

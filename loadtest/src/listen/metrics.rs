@@ -7,6 +7,8 @@ use tokio::net::TcpStream;
 
 const GAUGES: [&str; 4] =
     ["subscribers", "subscribed_uris", "notification_streams", "notifications_pending"];
+/// What the names of the server's metrics begin with.
+const PREFIX: &str = "pressmark_";
 
 /// The gauges of the server's metrics, on a line; other servers have none.
 ///
@@ -19,7 +21,10 @@ pub(crate) async fn gauges(target: SocketAddr) -> Result<String, String> {
     let mut reply = String::new();
     stream.read_to_string(&mut reply).await.map_err(|error| error.to_string())?;
     let value = |name: &str| {
-        reply.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).unwrap_or("-")
+        reply
+            .lines()
+            .find_map(|line| line.strip_prefix(PREFIX)?.strip_prefix(name)?.strip_prefix(' '))
+            .unwrap_or("-")
     };
     let gauges = GAUGES.map(|name| format!("{name} {}", value(name)));
     Ok(gauges.join(", "))

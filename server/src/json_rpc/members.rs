@@ -5,8 +5,11 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of the object in `text`, in their order; `None` where it is no object, or has a name
-/// twice: readers could differ about which one counts.
+/// More members than any object has that is read here: going through them, each is compared with all others.
+const MEMBERS_MAX: usize = 1_024;
+
+/// The members of the object in `text`, in their order; `None` where it is no object, has a name
+/// twice, since readers could differ about which one counts, or has more than [`MEMBERS_MAX`].
 pub(crate) fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &RawValue)>> {
     serde_json::from_str(text).ok().map(|Members(members)| members)
 }
@@ -32,6 +35,9 @@ impl<'de> Visitor<'de> for MembersVisitor {
         let mut members = Vec::new();
         let mut names = HashSet::new();
         while let Some((Key(name), value)) = map.next_entry()? {
+            if members.len() >= MEMBERS_MAX {
+                return Err(A::Error::custom("there are too many members"));
+            }
             if !names.insert(name.clone()) {
                 return Err(A::Error::custom("a member is given twice"));
             }
@@ -71,6 +77,16 @@ impl<'de> Visitor<'de> for KeyVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn members_are_bounded() {
+        let object = |count: usize| {
+            let members: Vec<_> = (0..count).map(|number| format!("\"m{number}\":0")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        assert_eq!(members(&object(MEMBERS_MAX)).map(|members| members.len()), Some(MEMBERS_MAX));
+        assert!(members(&object(MEMBERS_MAX + 1)).is_none());
+    }
 
     #[test]
     fn a_name_stands_once_however_it_is_spelled() {

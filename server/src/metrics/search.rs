@@ -3,12 +3,11 @@
 use std::{sync::atomic::AtomicU64, time::Duration};
 
 use pressmark_index::full_text::FullTextProgress;
-use prometheus_client::{
-    metrics::{counter::Counter, gauge::Gauge},
-    registry::Registry,
-};
+use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
 
 use super::duration_histogram::DurationHistogram;
+use super::exposition::Registries;
+use super::known_gauge::KnownGauge;
 
 /// Counts of searches, and how far the index is.
 #[derive(Default)]
@@ -18,13 +17,13 @@ pub struct SearchMetrics {
     behind: Gauge,
     made: Gauge<f64, AtomicU64>,
     failing: Gauge,
-    documents: Gauge,
+    documents: KnownGauge,
 }
 
 // === impl SearchMetrics ===
 
 impl SearchMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
+    pub(super) fn register(&self, registry: &mut Registries) {
         registry.register("search_duration_seconds", "Time of a search", self.duration.clone());
         registry.register(
             "searches_cut",
@@ -48,7 +47,7 @@ impl SearchMetrics {
         );
         registry.register(
             "full_text_documents",
-            "Resources that can be found by their words",
+            "Resources that can be found by their words; left out where some are hidden from callers",
             self.documents.clone(),
         );
     }
@@ -65,6 +64,11 @@ impl SearchMetrics {
         self.behind.set(i64::try_from(behind).unwrap_or(i64::MAX));
         self.made.set(progress.rebuilding.map_or(1.0, f64::from));
         self.failing.set(i64::from(progress.failure.is_some()));
-        self.documents.set(i64::try_from(progress.documents).unwrap_or(i64::MAX));
+    }
+
+    /// Takes over how many resources can be found; none where some of them are hidden from callers, who could learn that
+    /// they are there.
+    pub fn counted(&self, documents: Option<u64>) {
+        self.documents.set(documents);
     }
 }

@@ -1,9 +1,8 @@
 //! Metrics of the tools of an embedding program.
 
-use prometheus_client::{
-    metrics::{counter::Counter, gauge::Gauge},
-    registry::Registry,
-};
+use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
+
+use super::exposition::Registries;
 
 /// Counts of calls. Clones are the same counts.
 #[derive(Default, Clone)]
@@ -19,7 +18,7 @@ pub struct ToolMetrics {
 // === impl ToolMetrics ===
 
 impl ToolMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
+    pub(super) fn register(&self, registry: &mut Registries) {
         registry.register("own_tool_calls_running", "Calls that run", self.running.clone());
         registry.register(
             "own_tool_calls_timed_out",

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pressmark::indexer::Plan;
-use pressmark::metrics::Metrics;
+use pressmark::metrics::{Format, Metrics};
 use pressmark::readiness::Readiness;
 use pressmark::shutdown::Shutdown;
 use pressmark::sources::{FolderSource, folder_settings};
@@ -192,7 +192,7 @@ impl Library {
 
     /// A figure of the metrics.
     pub(crate) fn metric(&self, name: &str) -> u64 {
-        let text = self.metrics.exposition();
+        let text = self.metrics.exposition(Format::Text);
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         value.unwrap().parse().unwrap()
     }

@@ -7,7 +7,7 @@ use pressmark::{
         Mcp, Step,
         protocol::{Channel, Revision},
     },
-    metrics::Metrics,
+    metrics::{Format, Metrics},
 };
 use pressmark_index::{
     access::Access,
@@ -176,6 +176,6 @@ fn a_caller_that_asks_too_often_is_told_to_wait() {
     });
     assert_eq!(reply, wanted);
     let line = r#"mcp_requests_over_rate_total{method="completion/complete"} 1"#;
-    let text = metrics.exposition();
+    let text = metrics.exposition(Format::Text);
     assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
 }

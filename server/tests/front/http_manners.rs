@@ -107,6 +107,28 @@ async fn probes_answer_under_any_host_and_say_what_goes_on_under_an_allowed_one(
     assert_eq!(readiness(&[]).await, (200, "ready\n".to_owned()));
 }
 
+/// Larger than what is read beside other requests.
+#[tokio::test]
+async fn a_body_with_very_many_members_is_refused_and_a_large_one_is_served() {
+    let server = HttpFront::start(Bounds { body_bytes_max: 8 << 20, ..Bounds::default() }).await;
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{{"name":"fetch","arguments":{{{arguments}"id":"note://shelf/plain"}}}}}}"#
+        )
+    };
+    let members: String = (0..40_000).map(|number| format!(r#""m{number}":0,"#)).collect();
+    let refused = server.post("2025-06-18", &[], call(&members).as_bytes()).await.json();
+    assert!(
+        refused["error"]["code"] == -32602 || refused["result"]["isError"] == true,
+        "{refused}"
+    );
+    assert_eq!(refused["id"], "x");
+    let padded = call("") + &" ".repeat(100_000);
+    let served = server.post(LEGACY, &[], padded.as_bytes()).await.json();
+    assert_ne!(served["result"]["isError"], true, "{served}");
+    assert!(served["result"]["content"][0]["text"].as_str().unwrap().contains("world"));
+}
+
 #[tokio::test]
 async fn metrics_have_names_of_their_own() {
     let server = HttpFront::start(Bounds::default()).await;
@@ -213,7 +235,7 @@ async fn metrics_count_what_was_answered() {
     let page = server.send("GET", "/metrics", &[], b"").await;
     let page = String::from_utf8_lossy(&page.body);
     for line in [
-        r#"mcp_requests_total{method="ping",transport="http",code="ok"} 1"#,
+        r#"pressmark_mcp_requests_total{method="ping",transport="http",code="ok"} 1"#,
         r#"mcp_requests_total{method="other",transport="http",code="-32700"} 1"#,
         r#"http_refusals_total{status="403"} 1"#,
         r#"http_refusals_total{status="406"} 1"#,

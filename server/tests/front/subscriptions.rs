@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pressmark::metrics::Format;
 use pressmark_index::space::SpaceSettings;
 use serde_json::json;
 
@@ -169,7 +170,7 @@ async fn streams_live_and_end_independently() {
     until(|| metrics.streams.get() == 0 && metrics.connections.get() == 0).await;
     assert_eq!((metrics.subscribers.get(), metrics.watched_uris.get()), (0, 0));
     assert_eq!(metrics.notifications_pending.get(), 0);
-    assert!(metrics.exposition().contains("notifications_delivered_total 4\n"));
+    assert!(metrics.exposition(Format::Text).contains("notifications_delivered_total 4\n"));
 }
 
 #[tokio::test]

@@ -5,8 +5,15 @@ use hyper::{
     header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE},
 };
 
+use crate::metrics::Format;
+
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
+const TEXT: &str = "text/plain";
+const OPEN_METRICS: &str = "application/openmetrics-text";
+
+/// How specific a range is that names the type.
+const EXACTLY: u8 = 3;
 
 /// Whether the body is said to be JSON in UTF-8, which is what JSON is in where nothing is said.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
@@ -64,32 +71,48 @@ pub(super) fn accepted(headers: &HeaderMap) -> Accepted {
     }
 }
 
+/// The format of the metrics that a scraper prefers. OpenMetrics is for those that name it: a person's tool that takes
+/// anything reads plain text.
+pub(super) fn metrics_format(headers: &HeaderMap) -> Format {
+    let (named, open_metrics) = preference(headers, OPEN_METRICS, "application/*");
+    let (_, text) = preference(headers, TEXT, "text/*");
+    if named == EXACTLY && open_metrics > 0.0 && open_metrics >= text {
+        Format::OpenMetrics
+    } else {
+        Format::Text
+    }
+}
+
 fn accepts(headers: &HeaderMap, wanted: &str, its_kind: &str) -> bool {
+    preference(headers, wanted, its_kind).1 > 0.0
+}
+
+/// How specific the range is that decides about a type, and its weight.
+fn preference(headers: &HeaderMap, wanted: &str, its_kind: &str) -> (u8, f32) {
     let values = headers.get_all(ACCEPT).iter();
-    let mut verdict = (0, false);
+    let mut verdict = (0, 0.0);
     for range in values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
         let specificity = match media_type(range) {
-            name if name.eq_ignore_ascii_case(wanted) => 3,
+            name if name.eq_ignore_ascii_case(wanted) => EXACTLY,
             name if name.eq_ignore_ascii_case(its_kind) => 2,
             "*/*" => 1,
             _ => continue,
         };
         if specificity > verdict.0 {
-            verdict = (specificity, !refused(range));
+            verdict = (specificity, weight(range));
         }
     }
-    verdict.1
+    verdict
 }
 
 fn media_type(value: &str) -> &str {
     value.split(';').next().unwrap_or_default().trim_ascii()
 }
 
-/// Whether a range has the weight zero.
-fn refused(range: &str) -> bool {
-    parameters(range).any(|(name, value)| {
-        name.eq_ignore_ascii_case("q") && value.parse::<f32>().is_ok_and(|weight| weight <= 0.0)
-    })
+/// The weight of a range; one that cannot be read is as good as none.
+fn weight(range: &str) -> f32 {
+    let weight = parameters(range).find(|(name, _)| name.eq_ignore_ascii_case("q"));
+    weight.and_then(|(_, value)| value.parse().ok()).unwrap_or(1.0)
 }
 
 fn parameters(value: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -124,6 +147,27 @@ mod tests {
             (&[], false),
         ] {
             assert_eq!(is_json(&headers(&CONTENT_TYPE, lines)), json, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn formats_of_metrics() {
+        let of_prometheus = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,\
+             application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;q=0.4,\
+             text/plain;version=0.0.4;q=0.3,*/*;q=0.2";
+        for (lines, format) in [
+            (&["text/plain"][..], Format::Text),
+            (&["text/plain;version=0.0.4;q=1,*/*;q=0.1"], Format::Text),
+            (&["*/*"], Format::Text),
+            (&["application/*"], Format::Text),
+            (&[], Format::Text),
+            (&[of_prometheus], Format::OpenMetrics),
+            (&["application/openmetrics-text"], Format::OpenMetrics),
+            (&["text/plain;q=0.5", "application/openmetrics-text"], Format::OpenMetrics),
+            (&["text/plain, application/openmetrics-text;q=0.5"], Format::Text),
+            (&["application/openmetrics-text;q=0"], Format::Text),
+        ] {
+            assert_eq!(metrics_format(&headers(&ACCEPT, lines)), format, "{lines:?}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! `POST /mcp`: one body in, one answer out.
 
+use bytes::Bytes;
 use hyper::{Request, StatusCode, body::Incoming, header::HeaderValue};
 use tokio::time::Instant;
 
@@ -15,7 +16,7 @@ use crate::{
     call_rates::Caller,
     error::Fault,
     limits::UnsentReply,
-    mcp::{Answer, Method, Step, protocol::Channel},
+    mcp::{Answer, Mcp, Method, Step, protocol::Channel},
     metrics::{Finished, Transport},
     subscriptions::Listen,
 };
@@ -73,11 +74,14 @@ async fn answer(
     server: &HttpServer,
     accepted: content::Accepted,
     channel: Channel<'_>,
-    body: &[u8],
+    body: &Bytes,
     deadline: Instant,
 ) -> HttpResponse {
     let started = Instant::now();
-    let step = server.pool.mcp().receive(body, channel);
+    let Some(step) = receive(server, channel, body, deadline).await else {
+        server.metrics.requests_shed.inc();
+        return responses::fault(&Fault::overloaded());
+    };
     let acceptable = match step {
         Step::Listen(_) => accepted.events,
         Step::Answer(_) | Step::Work(_) => accepted.json,
@@ -126,6 +130,28 @@ async fn answer(
         response.headers_mut().insert(SESSION_ID, id);
     }
     response
+}
+
+/// A larger body is read on a thread of the pool: going through it would keep the others waiting that this thread answers.
+const READ_HERE_BYTES_MAX: usize = 64 * 1024;
+
+/// Reads the message and answers it as far as memory can; nothing when the pool has no room.
+async fn receive(
+    server: &HttpServer,
+    channel: Channel<'_>,
+    body: &Bytes,
+    deadline: Instant,
+) -> Option<Step> {
+    let Channel::Http { headers, session, subscription, caller } = channel else { return None };
+    if body.len() <= READ_HERE_BYTES_MAX {
+        return Some(server.pool.mcp().receive(body, channel));
+    }
+    let (headers, subscription, body) = (headers.clone(), subscription.cloned(), body.clone());
+    let receive = move |mcp: &Mcp| {
+        let subscription = subscription.as_ref();
+        mcp.receive(&body, Channel::Http { headers: &headers, session, subscription, caller })
+    };
+    server.pool.apart(deadline, receive).await
 }
 
 /// Whether a request was refused because only the id is left of its session: 404 has the client begin another one.

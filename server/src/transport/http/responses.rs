@@ -5,19 +5,21 @@ use std::borrow::Cow;
 use hyper::{
     Response, StatusCode,
     header::{
-        ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER,
+        ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VARY,
         X_CONTENT_TYPE_OPTIONS,
     },
 };
 
 use super::{events::Events, reply_body::Reply};
-use crate::{error::Fault, mcp::Answer};
+use crate::{error::Fault, mcp::Answer, metrics::Format};
 
 pub(super) type HttpResponse = Response<Reply>;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-const METRICS: HeaderValue =
+const METRICS_TEXT: HeaderValue =
+    HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -65,8 +67,14 @@ pub(super) fn text(status: StatusCode, body: impl Into<Vec<u8>>) -> HttpResponse
     with_body(status, TEXT, body)
 }
 
-pub(super) fn metrics(body: String) -> HttpResponse {
-    with_body(StatusCode::OK, METRICS, body)
+pub(super) fn metrics(format: Format, body: String) -> HttpResponse {
+    let content_type = match format {
+        Format::Text => METRICS_TEXT,
+        Format::OpenMetrics => OPEN_METRICS,
+    };
+    let mut response = with_body(StatusCode::OK, content_type, body);
+    response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+    response
 }
 
 /// A stream of events, which ends when its client or the server ends it.

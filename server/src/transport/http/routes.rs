@@ -7,7 +7,7 @@ use hyper::{HeaderMap, Method, Request, StatusCode, body::Incoming, header::Head
 use pressmark_index::{engine::Health, full_text::FullTextProgress};
 
 use super::responses::HttpResponse;
-use super::{HttpConfig, HttpServer, cors, get, origin, post, responses};
+use super::{HttpConfig, HttpServer, content, cors, get, origin, post, responses};
 use crate::{
     call_rates::Caller, error::Fault, mcp::protocol::Session, sessions::SessionId,
     subscriptions::Subscription,
@@ -74,7 +74,8 @@ async fn route(server: &HttpServer, request: Request<Incoming>, caller: Caller) 
         ("/metrics", &Method::GET | &Method::HEAD) => {
             store_health(server);
             full_text_progress(server);
-            responses::metrics(server.metrics.exposition())
+            let format = content::metrics_format(request.headers());
+            responses::metrics(format, server.metrics.exposition(format))
         }
         ("/metrics", _) => responses::method_not_allowed(READ_METHODS),
         _ => responses::text(StatusCode::NOT_FOUND, "not found: the MCP endpoint is /mcp\n"),
@@ -149,6 +150,9 @@ fn full_text_progress(server: &HttpServer) -> Option<FullTextProgress> {
     let progress = server.pool.mcp().engine().full_text_progress();
     if let Some(progress) = &progress {
         server.metrics.search.progressed(progress);
+        let spaces = server.pool.mcp().engine().spaces();
+        let is_hidden = spaces.spaces.iter().any(|space| space.has_restricted());
+        server.metrics.search.counted((!is_hidden).then_some(progress.documents));
     }
     progress
 }
