@@ -23,6 +23,9 @@ const FILE_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
+/// The link through which Kubernetes changes all files of a folder at once.
+const PROJECTION: &str = "..data";
+
 /// An open folder.
 pub(super) struct Folder(OwnedFd);
 
@@ -80,6 +83,28 @@ impl Folder {
     /// Whether there is an entry `name`.
     pub(super) fn holds(&self, name: &str) -> bool {
         self.stat(OsStr::new(name)).is_ok()
+    }
+
+    /// Where the link `name` points; `None`: it is not one.
+    fn link_target(&self, name: &OsStr) -> Option<OsString> {
+        let target = rustix::fs::readlinkat(&self.0, name, Vec::new()).ok()?;
+        Some(OsStr::from_bytes(target.as_bytes()).to_os_string())
+    }
+
+    /// The folder beside `..data` that it points to: the files of a ConfigMap or Secret of Kubernetes, whose names in this
+    /// folder are links through `..data`. To change all of them at once, `..data` is replaced by another link.
+    pub(super) fn projection(&self) -> Option<Self> {
+        let target = self.link_target(OsStr::new(PROJECTION))?;
+        let is_beside = target.as_bytes().starts_with(b"..")
+            && target.len() > 2
+            && !target.as_bytes().contains(&b'/');
+        self.open_folder(&target).ok().filter(|_| is_beside)
+    }
+
+    /// Whether the link `name` leads to the file or folder of that name in the projection.
+    pub(super) fn is_projected(&self, name: &OsStr) -> bool {
+        let wanted = [PROJECTION.as_bytes(), b"/", name.as_bytes()].concat();
+        self.link_target(name).is_some_and(|target| target.as_bytes() == wanted)
     }
 
     /// Device and inode: what tells this folder from every other, whichever path led to it.

@@ -55,6 +55,7 @@ const TELLING: &[(&str, &[&str])] = &[
     ("CURRENT", &[".", ".."]),
     (".gitignore", &["."]),
     (".ignore", &["."]),
+    ("..data", &["."]),
 ];
 
 /// What else is to be looked at when the entry `relative` has changed, as paths from the folder of the source: an ignore

@@ -8,7 +8,7 @@
 //! 3. `.gitignore` and `.ignore` files, version-control folders, dependency folders and files that usually hold secrets
 //!    are left out, unless an `include` pattern spells their name out (see [`FolderSource::include`]);
 //! 4. folders that hold a store of Pressmark, ours above all, are left out whatever a pattern says;
-//! 5. symbolic links are never followed: one that points outside would leave the folder, one that points inside would
+//! 5. symbolic links are never followed, but for those of a ConfigMap of Kubernetes through `..data`: one that points outside would leave the folder, one that points inside would
 //!    serve a file twice. FIFOs, sockets and devices are passed by.
 //!
 //! Mount points are walked like other folders: documents are often put together from several of them. A disk that may be

@@ -22,6 +22,8 @@ use super::{FolderSource, Remembered, ScanReport, Scanned, Scope, SourceError};
 /// Folders within folders: each level holds a file descriptor and a stack frame while it is walked.
 const DEPTH_MAX: usize = 128;
 
+const SWAPPED: &str = "..data was replaced while the folder was read; it is read again";
+
 const NOT_UTF8: &str = "its name is not UTF-8, which a URI cannot say; rename it to serve it";
 
 /// Looks at what `scope` says and tells the sink of everything that is there.
@@ -57,7 +59,9 @@ pub(super) fn scan(
 
 /// A folder on the way, with what holds in it.
 struct Entry {
-    folder: Folder,
+    folder: Rc<Folder>,
+    /// What the names in it lead to that are links through `..data`.
+    projection: Option<Rc<Folder>>,
     /// Its path from the root, decoded; empty for the root.
     relative: String,
     depth: usize,
@@ -84,10 +88,12 @@ impl Entry {
             }
         };
         let mut ignored = IgnoreStack::above(&source.root).map_err(unknown)?;
-        ignored.enter(&folder, "").map_err(unknown)?;
+        let projection = folder.projection().map(Rc::new);
+        ignored.enter(projection.as_deref().unwrap_or(&folder), "").map_err(unknown)?;
         let way = selection.way();
         Ok(Self {
-            folder,
+            folder: Rc::new(folder),
+            projection,
             relative: String::new(),
             depth: 0,
             selection: selection.into(),
@@ -110,6 +116,23 @@ impl Entry {
         Ok(own || is_store(folder))
     }
 
+    /// Where the entry `name` is: in the folder itself, or where its link through `..data` leads. `None`: it is part of how
+    /// Kubernetes changes the folder, and no document.
+    fn place_of(&self, name: &OsStr) -> Option<Rc<Folder>> {
+        match &self.projection {
+            Some(_) if name.as_encoded_bytes().starts_with(b"..") => None,
+            Some(projection) if self.folder.is_projected(name) => Some(Rc::clone(projection)),
+            Some(_) | None => Some(Rc::clone(&self.folder)),
+        }
+    }
+
+    /// Whether `..data` leads elsewhere by now, so that what is gone may be there.
+    fn was_swapped(&self) -> bool {
+        let identity = |folder: &Folder| folder.identity().ok();
+        let now = self.folder.projection().as_ref().and_then(identity);
+        self.projection.as_deref().is_some_and(|known| identity(known) != now)
+    }
+
     /// Goes down to `path`; `false` when a folder on the way is not there or not served.
     fn descend_all(&mut self, path: &Path) -> io::Result<bool> {
         for component in path.components() {
@@ -119,11 +142,14 @@ impl Entry {
             let Some(relative) = name.to_str().map(|name| self.path_of(name)) else {
                 return Ok(false);
             };
-            let way = self.selection.enter(&self.way, &self.ignored, &self.folder, &relative);
+            let Some(within) = self.place_of(name) else {
+                return Ok(false);
+            };
+            let way = self.selection.enter(&self.way, &self.ignored, &within, &relative);
             let Some(way) = way.filter(|_| self.depth < DEPTH_MAX) else {
                 return Ok(false);
             };
-            let folder = match self.folder.open_folder(name) {
+            let folder = match within.open_folder(name) {
                 Ok(folder) => folder,
                 Err(error) if is_gone(&error) => return Ok(false),
                 Err(error) => return Err(error),
@@ -131,13 +157,15 @@ impl Entry {
             if self.is_left_out_always(&folder)? {
                 return Ok(false);
             }
-            match self.ignored.enter(&folder, &relative) {
+            let projection = folder.projection().map(Rc::new);
+            match self.ignored.enter(projection.as_deref().unwrap_or(&folder), &relative) {
                 Ok(()) => {}
                 Err(IgnoreFault::Unreadable(error)) => return Err(error),
                 // Whoever listed the folder above was told.
                 Err(IgnoreFault::Unusable(_)) => return Ok(false),
             }
-            (self.folder, self.relative, self.way) = (folder, relative, way);
+            (self.folder, self.projection) = (Rc::new(folder), projection);
+            (self.relative, self.way) = (relative, way);
             self.depth += 1;
         }
         Ok(true)
@@ -196,8 +224,14 @@ impl Walk<'_> {
     }
 
     fn name(&mut self, entry: &mut Entry, name: &OsString) -> ControlFlow<()> {
-        let stat = match entry.folder.stat(name) {
+        let Some(within) = entry.place_of(name) else {
+            return self.leave_out();
+        };
+        let stat = match within.stat(name) {
             Ok(stat) => stat,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && entry.was_swapped() => {
+                return self.unreadable(escaped_beneath(entry, name), SWAPPED.to_owned());
+            }
             // It went away since the folder was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return ControlFlow::Continue(());
@@ -216,15 +250,15 @@ impl Walk<'_> {
             };
         };
         match stat.kind {
-            EntryKind::Folder => self.sub_folder(entry, utf8),
-            EntryKind::File => self.file(entry, utf8, &stat),
+            EntryKind::Folder => self.sub_folder(entry, &within, utf8),
+            EntryKind::File => self.file(entry, &within, utf8, &stat),
             EntryKind::Link | EntryKind::Special => self.leave_out(),
         }
     }
 
-    fn sub_folder(&mut self, entry: &mut Entry, name: &str) -> ControlFlow<()> {
+    fn sub_folder(&mut self, entry: &mut Entry, within: &Folder, name: &str) -> ControlFlow<()> {
         let relative = entry.path_of(name);
-        let way = entry.selection.enter(&entry.way, &entry.ignored, &entry.folder, &relative);
+        let way = entry.selection.enter(&entry.way, &entry.ignored, within, &relative);
         let Some(way) = way else {
             return self.leave_out();
         };
@@ -233,9 +267,11 @@ impl Walk<'_> {
                 format!("lies more than {DEPTH_MAX} folders deep; serve a folder further down");
             return self.refuse(format!("{}/", escape_path(&relative)), None, reason);
         }
-        let folder = match entry.folder.open_folder(OsStr::new(name)) {
+        let folder = match within.open_folder(OsStr::new(name)) {
             Ok(folder) => folder,
-            Err(error) if is_gone(&error) => return ControlFlow::Continue(()),
+            Err(error) if is_gone(&error) && !entry.was_swapped() => {
+                return ControlFlow::Continue(());
+            }
             Err(error) => {
                 let path = escape_path(&relative);
                 return self.unreadable(path, format!("cannot be opened: {error}"));
@@ -246,7 +282,8 @@ impl Walk<'_> {
             Ok(true) => return self.leave_out(),
             Err(error) => return self.unreadable(escape_path(&relative), error.to_string()),
         }
-        match entry.ignored.enter(&folder, &relative) {
+        let projection = folder.projection().map(Rc::new);
+        match entry.ignored.enter(projection.as_deref().unwrap_or(&folder), &relative) {
             Ok(()) => {}
             Err(IgnoreFault::Unreadable(error)) => {
                 return self.unreadable(escape_path(&relative), error.to_string());
@@ -264,7 +301,9 @@ impl Walk<'_> {
         let ignored = std::mem::take(&mut entry.ignored);
         let selection = entry.selection.clone();
         let (depth, data_dir) = (entry.depth + 1, entry.data_dir.clone());
-        let mut below = Entry { folder, relative, depth, selection, data_dir, way, ignored };
+        let folder = Rc::new(folder);
+        let mut below =
+            Entry { folder, projection, relative, depth, selection, data_dir, way, ignored };
         self.believes_remembered = true;
         let flow = self.folder(&mut below);
         entry.ignored = below.ignored;
@@ -272,7 +311,13 @@ impl Walk<'_> {
         flow
     }
 
-    fn file(&mut self, entry: &Entry, name: &str, stat: &EntryStat) -> ControlFlow<()> {
+    fn file(
+        &mut self,
+        entry: &Entry,
+        within: &Folder,
+        name: &str,
+        stat: &EntryStat,
+    ) -> ControlFlow<()> {
         let relative = entry.path_of(name);
         let verdict = entry.selection.judge(&entry.way, &entry.ignored, &relative);
         if verdict == FileVerdict::LeaveOut {
@@ -294,7 +339,8 @@ impl Walk<'_> {
                 return self.refuse(path, Some(looks), reason);
             }
         }
-        match read_file(&entry.folder, OsStr::new(name), self.source.file_bytes_max) {
+        match read_file(within, OsStr::new(name), self.source.file_bytes_max) {
+            ReadOutcome::Gone if entry.was_swapped() => self.unreadable(path, SWAPPED.to_owned()),
             ReadOutcome::Gone => ControlFlow::Continue(()),
             ReadOutcome::Refused(reason) => self.refuse(path, None, reason),
             ReadOutcome::Unreadable(reason) => self.unreadable(path, reason),

@@ -5,6 +5,7 @@ mod kinds;
 mod media_types;
 mod names;
 mod patterns;
+mod projections;
 mod records;
 mod secrets;
 mod selection;
