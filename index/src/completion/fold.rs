@@ -1,16 +1,47 @@
 //! How typed text and values are compared: without case, accents and width.
 //!
-//! A character is folded by NFKD (Unicode Standard Annex 15), dropping marks (General_Category M), then upper case and
+//! A character is folded by NFKD (Unicode Standard Annex 15), dropping marks (General_Category M) and what nobody sees
+//! (Default_Ignorable_Code_Point: soft hyphens, joiners, direction marks), then upper case and
 //! lower case, which unites what full case folding unites (`ß` and `SS`, `ς` and `Σ`), then NFKD again. Each character
 //! is folded on its own: what is dropped is all that canonical ordering would move, so folding a text is folding its
 //! characters one after the other, and the places where words begin can be carried over.
 
 use unicode_normalization::UnicodeNormalization;
-pub(super) use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::char::is_combining_mark;
 
-/// Appends a character's folded form; nothing for a mark.
+/// Whether a character is as if it were not there: a mark, or one that nobody sees.
+pub(super) fn is_dropped(character: char) -> bool {
+    !character.is_ascii() && (is_combining_mark(character) || is_ignorable(character))
+}
+
+/// Default_Ignorable_Code_Point of Unicode 16, its marks included, and the tatweel, which only makes words wider.
+pub(crate) fn is_ignorable(character: char) -> bool {
+    matches!(
+        u32::from(character),
+        0xad // soft hyphen
+            | 0x34f // combining grapheme joiner
+            | 0x61c // Arabic letter mark
+            | 0x640 // tatweel
+            | 0x115f..=0x1160 // Hangul fillers
+            | 0x17b4..=0x17b5 // Khmer inherent vowels
+            | 0x180b..=0x180f // Mongolian variation selectors and vowel separator
+            | 0x200b..=0x200f // zero width space, joiners, direction marks
+            | 0x202a..=0x202e // embeddings and overrides of direction
+            | 0x2060..=0x206f // word joiner, invisible operators, isolates
+            | 0x3164 // Hangul filler
+            | 0xfe00..=0xfe0f // variation selectors
+            | 0xfeff // zero width no-break space
+            | 0xffa0 // half-width Hangul filler
+            | 0xfff0..=0xfff8 // not assigned
+            | 0x1bca0..=0x1bca3 // shorthand format controls
+            | 0x1d173..=0x1d17a // musical format controls
+            | 0xe0000..=0xe0fff // tags, variation selectors
+    )
+}
+
+/// Appends a character's folded form; nothing for what is dropped.
 pub(super) fn fold_char(character: char, folded: &mut String) {
-    fold_char_dropping(character, is_combining_mark, folded);
+    fold_char_dropping(character, is_dropped, folded);
 }
 
 /// Appends a character's folded form without the characters that `dropped` names.
@@ -90,6 +121,11 @@ mod tests {
             ("🦀", "🦀"),
             ("İ", "i"),
             ("ﬁle", "file"),
+            ("Ge\u{ad}samt\u{ad}kon\u{ad}zept", "gesamtkonzept"),
+            ("می\u{200c}خواهم", "میخواهم"),
+            ("محمـــد", "محمد"),
+            ("a\u{feff}b\u{2060}c\u{202e}d\u{e0061}", "abcd"),
+            ("ﾠ\u{3164}", ""),
         ] {
             assert_eq!(fold(text), wanted, "{text}");
         }

@@ -6,9 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::fold::{
-    begins_word, fold, fold_char, fold_char_of_segment, fold_segment, is_combining_mark,
-};
+use super::fold::{begins_word, fold, fold_char, fold_char_of_segment, fold_segment, is_dropped};
 use crate::resource::{Binding, Value};
 use crate::uri_template::{Modifier, Operator, UriTemplate, decode};
 
@@ -380,7 +378,7 @@ fn fold_with_words(
     key: &mut String,
 ) -> Vec<u16> {
     let mut words = Vec::new();
-    let mut chars = text.chars().filter(|character| !is_combining_mark(*character)).peekable();
+    let mut chars = text.chars().filter(|character| !is_dropped(*character)).peekable();
     let mut before = None;
     while let Some(here) = chars.next() {
         if let Some(before) = before

@@ -1,4 +1,4 @@
-//! What is the same to a person who types: case, accents and width aside. And where words begin.
+//! What is the same to a person who types: case, accents, width and what nobody sees aside. And where words begin.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -15,14 +15,39 @@ fn fold_char(character: char) -> Vec<char> {
 }
 
 fn bare(characters: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
-    characters.nfkd().filter(|character| !is_combining_mark(*character))
+    characters.nfkd().filter(|character| !is_left_out(*character))
+}
+
+/// Marks, and what has no glyph of its own and no width, or only makes a word wider.
+fn is_left_out(character: char) -> bool {
+    const UNSEEN: [(char, char); 16] = [
+        ('\u{ad}', '\u{ad}'),
+        ('\u{61c}', '\u{61c}'),
+        ('\u{640}', '\u{640}'),
+        ('\u{115f}', '\u{1160}'),
+        ('\u{17b4}', '\u{17b5}'),
+        ('\u{180b}', '\u{180f}'),
+        ('\u{200b}', '\u{200f}'),
+        ('\u{202a}', '\u{202e}'),
+        ('\u{2060}', '\u{206f}'),
+        ('\u{3164}', '\u{3164}'),
+        ('\u{fe00}', '\u{fe0f}'),
+        ('\u{feff}', '\u{feff}'),
+        ('\u{ffa0}', '\u{ffa0}'),
+        ('\u{fff0}', '\u{fff8}'),
+        ('\u{1bca0}', '\u{1bca3}'),
+        ('\u{e0000}', '\u{e0fff}'),
+    ];
+    is_combining_mark(character)
+        || UNSEEN.iter().any(|(first, last)| (*first..=*last).contains(&character))
+        || ('\u{1d173}'..='\u{1d17a}').contains(&character)
 }
 
 /// The places, in bytes, at which a word begins that is not the first: after anything that is neither letter nor digit,
 /// and at the humps of camelCase and HTTPServer. A mark belongs to the letter before it.
 pub(crate) fn later_words(text: &str) -> Vec<usize> {
     let letters: Vec<(usize, char)> =
-        text.char_indices().filter(|(_, character)| !is_combining_mark(*character)).collect();
+        text.char_indices().filter(|(_, character)| !is_left_out(*character)).collect();
     let mut places = Vec::new();
     for at in 1..letters.len() {
         let (place, this) = letters[at];
@@ -59,6 +84,8 @@ fn folds() {
         ("日本語", "日本語"),
         ("🦉", "🦉"),
         ("\u{301}", ""),
+        ("Ge\u{ad}samt\u{ad}kon\u{ad}zept", "gesamtkonzept"),
+        ("zero\u{200b}width\u{200d}joiner\u{200c}s", "zerowidthjoiners"),
     ] {
         assert_eq!(fold(text).into_iter().collect::<String>(), folded, "{text}");
     }
@@ -84,6 +111,8 @@ fn words_begin() {
         ("日本-語", "語"),
         ("🦉owl", "owl"),
         ("a 🦉 b", "🦉 b| b|b"),
+        ("soft\u{ad}hyphen", ""),
+        ("soft-\u{ad}hyphen", "hyphen"),
     ] {
         let found: Vec<&str> = later_words(text).into_iter().map(|place| &text[place..]).collect();
         assert_eq!(found.join("|"), words, "{text}");

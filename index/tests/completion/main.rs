@@ -13,6 +13,7 @@ mod engine_tables;
 mod floods;
 mod oracle_tables;
 mod properties;
+mod unseen;
 mod world;
 
 #[path = "../common/mod.rs"]

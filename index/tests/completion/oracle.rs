@@ -124,7 +124,9 @@ impl Oracle {
                 let weight = weights[value];
                 let byte_exact = value == typed;
                 let folded_exact = fold(&readable(kind, value)) == folded;
+                let is_whole = class == Class::Typo && is_whole(kind, value, typed);
                 (
+                    Reverse(is_whole),
                     Reverse(byte_exact),
                     Reverse(folded_exact),
                     Reverse(weight.priority),
@@ -190,16 +192,34 @@ fn class_of(kind: Kind, entry: &str, typed: &str) -> Option<Class> {
             return Some(Class::LaterWord);
         }
     }
-    let forgiven = match wanted.len() {
-        characters if characters < ONE_EDIT_CHARACTERS => return None,
-        characters if characters < TWO_EDITS_CHARACTERS => 1,
-        _ => 2,
-    };
+    let forgiven = forgiven(&wanted)?;
     let slashes = |text: &[char]| text.iter().filter(|character| **character == '/').count();
     let edits = distance::to_a_prefix(&wanted, &whole, |prefix| {
         kind == Kind::Plain || slashes(prefix) == slashes(&wanted)
     });
     edits.is_some_and(|edits| edits <= forgiven).then_some(Class::Typo)
+}
+
+/// How many edits are forgiven, if any.
+fn forgiven(wanted: &[char]) -> Option<usize> {
+    match wanted.len() {
+        characters if characters < ONE_EDIT_CHARACTERS => None,
+        characters if characters < TWO_EDITS_CHARACTERS => Some(1),
+        _ => Some(2),
+    }
+}
+
+/// Whether an entry is all of what is typed but for the edits that are forgiven; a folder without its slash, too.
+fn is_whole(kind: Kind, entry: &str, typed: &str) -> bool {
+    let (whole, wanted) = (fold(&readable(kind, entry)), fold(&readable(kind, typed)));
+    let Some(forgiven) = forgiven(&wanted) else { return false };
+    let slashes = |text: &[char]| text.iter().filter(|character| **character == '/').count();
+    let without_slash = whole.strip_suffix(&['/']).filter(|_| kind != Kind::Plain);
+    [Some(&whole[..]), without_slash].into_iter().flatten().any(|value| {
+        (kind == Kind::Plain || slashes(value) == slashes(&wanted))
+            && distance::to_a_prefix(&wanted, value, |prefix| prefix.len() == value.len())
+                .is_some_and(|edits| edits <= forgiven)
+    })
 }
 
 /// An entry's folders, and its last segment with the slash that a folder ends in.

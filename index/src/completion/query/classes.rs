@@ -8,7 +8,7 @@ use super::judged;
 use super::later_words::later_words;
 use super::question::{Candidate, Question, keep_first};
 use super::streams::{Best, LOOKS_MAX, range_streams, value_streams};
-use super::typos::{Typed, near_ranks};
+use super::typos::{Typed, near_ranks, whole_ranks};
 use super::within::{Within, all_within, of_entries};
 use crate::completion::request::{Completion, VALUES_MAX};
 use crate::completion::values::CompletionValues;
@@ -220,7 +220,8 @@ impl<'a> Later<'a> {
 /// Class 3: values that begin so but for one or two typos.
 ///
 /// Which values are near depends on their keys only, so their number is a sum over layers as that of a prefix is. Those
-/// that begin as typed are among them.
+/// that begin as typed are among them. Values that are near as a whole come first: `flsk` is `flask` rather than
+/// `flask-admin`.
 fn near<'a>(
     question: &Question<'a>,
     within: &Within<'a>,
@@ -230,7 +231,11 @@ fn near<'a>(
     let mut is_cut = false;
     let mut near_total = 0;
     let mut of_layers = Vec::new();
+    let mut whole = Vec::new();
     for (layer, dictionary) in question.dictionaries()?.into_iter().enumerate() {
+        for rank in whole_ranks(typed, dictionary, question.typed.depth) {
+            whole.extend(question.candidate(within, layer, rank)?);
+        }
         let count = |ranks: &Range<usize>| question.change(within, layer, ranks);
         let near = near_ranks(typed, dictionary, question.typed.depth, NEAR_MAX, count)?;
         is_cut |= !near.is_complete;
@@ -249,14 +254,15 @@ fn near<'a>(
     if let Some(few) = few_within(question, within, &of_layers)? {
         values = few;
         values.retain(|candidate| !is_known(candidate));
-        keep_first(&mut values, VALUES_MAX, Candidate::order);
+        values = judged::whole_first(question, typed, values, VALUES_MAX);
     } else {
         let streams = range_streams(question, within, of_layers)?;
         let mut best = Best::new(question, within, streams, LOOKS_MAX)?;
-        values = Vec::new();
+        whole.retain(|candidate| !is_known(candidate));
+        values = judged::whole_first(question, typed, whole, VALUES_MAX);
         while values.len() < VALUES_MAX {
             let Some(candidate) = best.next()? else { break };
-            if !is_known(&candidate) {
+            if !is_known(&candidate) && !judged::is_whole(question, typed, candidate.term) {
                 values.push(candidate);
             }
         }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::classes::{Found, LATER_VALUES_MAX, LATER_WORDS_BELOW, TYPOS_BELOW};
-use super::judged::{has_later_word, is_near};
+use super::judged::{has_later_word, is_near, whole_first};
 use super::question::{Candidate, Question, keep_first};
 use super::typos::Typed;
 use super::within::of_entries;
@@ -114,7 +114,10 @@ impl GroupValues {
         }
         let later = self.later_words(question, &(start..end));
         let mut count = later.len();
-        self.add(question, &mut found, later.clone());
+        self.add(&mut found, later.clone(), |mut values, room| {
+            keep_first(&mut values, room, |a, b| question.typed.order(a, b));
+            values
+        });
         let near = Typed::new(question.typed.folded(), question.typed.depth.is_some());
         if found.total < TYPOS_BELOW
             && let Some(near) = near
@@ -126,7 +129,7 @@ impl GroupValues {
             let others = others.filter(|at| later.binary_search(at).is_err());
             let others: Vec<usize> = others.filter(is_near).collect();
             count += others.len();
-            self.add(question, &mut found, others);
+            self.add(&mut found, others, |values, room| whole_first(question, &near, values, room));
         }
         found.is_cut = count > LATER_VALUES_MAX;
         found
@@ -187,12 +190,16 @@ impl GroupValues {
     }
 
     /// Adds the values of a later class, the best first, as far as there is room.
-    fn add<'v>(&'v self, question: &Question<'_>, found: &mut Found<'v>, places: Vec<usize>) {
+    fn add<'v>(
+        &'v self,
+        found: &mut Found<'v>,
+        places: Vec<usize>,
+        first: impl FnOnce(Vec<Candidate<'v>>, usize) -> Vec<Candidate<'v>>,
+    ) {
         found.total += to_u64(places.len());
-        let mut values: Vec<_> = places.into_iter().filter_map(|at| self.candidate(at)).collect();
+        let values = places.into_iter().filter_map(|at| self.candidate(at)).collect();
         let room = VALUES_MAX.saturating_sub(found.values.len());
-        keep_first(&mut values, room, |a, b| question.typed.order(a, b));
-        found.values.extend(values);
+        found.values.extend(first(values, room));
     }
 }
 

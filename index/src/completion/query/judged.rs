@@ -26,8 +26,8 @@ pub(super) fn answer<'a>(
     mut check: impl FnMut(&Candidate<'a>) -> Result<Option<bool>>,
 ) -> Result<Found<'a>> {
     let mut checks = 0;
-    in_classes(question, candidates, true, |found, mut of_class| {
-        of_class.sort_by(|a, b| question.typed.order(a, b));
+    in_classes(question, candidates, true, |found, of_class, near| {
+        let of_class = in_order(question, near, of_class, usize::MAX);
         let mut count = 0;
         for candidate in of_class {
             checks += 1;
@@ -51,11 +51,10 @@ pub(super) fn answer_known<'a>(
     question: &Question<'a>,
     candidates: Candidates<'a>,
 ) -> Result<Found<'a>> {
-    in_classes(question, candidates, false, |found, mut of_class| {
+    in_classes(question, candidates, false, |found, of_class, near| {
         let count = u64::try_from(of_class.len()).unwrap_or(u64::MAX);
         let room = VALUES_MAX.saturating_sub(found.values.len());
-        keep_first(&mut of_class, room, |a, b| question.typed.order(a, b));
-        found.values.extend(of_class);
+        found.values.extend(in_order(question, near, of_class, room));
         Ok(count)
     })
 }
@@ -65,7 +64,7 @@ fn in_classes<'a>(
     question: &Question<'a>,
     candidates: Candidates<'a>,
     asks_store: bool,
-    mut offer: impl FnMut(&mut Found<'a>, Vec<Candidate<'a>>) -> Result<u64>,
+    mut offer: impl FnMut(&mut Found<'a>, Vec<Candidate<'a>>, Option<&Typed>) -> Result<u64>,
 ) -> Result<Found<'a>> {
     let mut found =
         Found { is_cut: candidates.is_cut, asked_store: asks_store, ..Found::default() };
@@ -88,7 +87,7 @@ fn in_classes<'a>(
         (of_class, rest) = rest
             .into_iter()
             .partition(|candidate| is_of_class(question, candidate.term, class, near.as_ref()));
-        let count = offer(&mut found, of_class)?;
+        let count = offer(&mut found, of_class, near.as_ref())?;
         found.total += count;
         if class != Class::Beginning {
             later += count;
@@ -96,6 +95,44 @@ fn in_classes<'a>(
         found.is_cut |= later > u64::try_from(LATER_VALUES_MAX).unwrap_or(u64::MAX);
     }
     Ok(found)
+}
+
+/// The first `count_max` candidates of a class in order; `near` is there for the class of typos.
+fn in_order<'a>(
+    question: &Question<'_>,
+    near: Option<&Typed>,
+    mut values: Vec<Candidate<'a>>,
+    count_max: usize,
+) -> Vec<Candidate<'a>> {
+    if let Some(near) = near {
+        return whole_first(question, near, values, count_max);
+    }
+    keep_first(&mut values, count_max, |a, b| question.typed.order(a, b));
+    values
+}
+
+/// The first `count_max` of near values in order: those that are near as a whole, then those that only begin so.
+pub(super) fn whole_first<'a>(
+    question: &Question<'_>,
+    near: &Typed,
+    values: Vec<Candidate<'a>>,
+    count_max: usize,
+) -> Vec<Candidate<'a>> {
+    let (mut whole, mut others): (Vec<_>, Vec<_>) =
+        values.into_iter().partition(|value| is_whole(question, near, value.term));
+    keep_first(&mut whole, count_max, Candidate::order);
+    keep_first(&mut others, count_max - whole.len(), Candidate::order);
+    whole.append(&mut others);
+    whole
+}
+
+/// Whether all of a value is as typed but for some typos.
+pub(super) fn is_whole(question: &Question<'_>, near: &Typed, term: TermRef<'_>) -> bool {
+    let Ok(key) = std::str::from_utf8(term.key) else { return false };
+    match question.typed.depth {
+        None => near.is_whole(key),
+        Some(depth) => key.strip_prefix(depth).is_some_and(|key| near.is_whole(key)),
+    }
 }
 
 /// How a value matches what is typed.

@@ -8,7 +8,11 @@
 //! Allowing Errors, 1992; swaps after Hyyrö, A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit
 //! Distances, 2003), so that a node costs some twenty instructions.
 
+mod whole;
+
 use std::ops::Range;
+
+pub(super) use whole::whole_ranks;
 
 use crate::completion::segment::{Dictionary, TrieNode, first_char};
 use crate::error::Result;

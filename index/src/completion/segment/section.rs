@@ -289,7 +289,7 @@ fn put(array: &mut SectionWriter<'_>, width: Width, number: u32) -> Result<()> {
 }
 
 /// First bytes of a segment's file, with the version of its layout.
-const MAGIC: &[u8; 8] = b"pmcompl\x03";
+const MAGIC: &[u8; 8] = b"pmcompl\x04";
 /// Behind the sections: the directory; behind that, this many bytes: its length and hash.
 const TRAILER_BYTES: usize = 8 + 32;
 

@@ -6,6 +6,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use super::table;
+use crate::completion::fold::is_ignorable;
 
 /// What an ASCII byte is; everything from 0x80 on is decoded and asked of [`role`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,19 +97,8 @@ const SYMBOLS: &[RangeInclusive<u32>] = &[
     0x1f000..=0x1faff,
 ];
 
-const INVISIBLE: &[RangeInclusive<u32>] = &[
-    0xad..=0xad,     // soft hyphen
-    0x61c..=0x61c,   // Arabic letter mark
-    0x640..=0x640,   // tatweel
-    0x180b..=0x180f, // Mongolian variation selectors
-    0x200b..=0x200f, // zero width space, joiners, direction marks
-    0x202a..=0x202e,
-    0x2060..=0x206f,
-    0xfe00..=0xfe0f,   // variation selectors
-    0xfeff..=0xfeff,   // zero width no-break space
-    0x1f3fb..=0x1f3ff, // skin tones
-    0xe0000..=0xe0fff,
-];
+/// Colours of the emoji before them.
+const SKIN_TONES: RangeInclusive<char> = '\u{1f3fb}'..='\u{1f3ff}';
 
 fn within(ranges: &[RangeInclusive<u32>], character: char) -> bool {
     let code = u32::from(character);
@@ -118,7 +108,7 @@ fn within(ranges: &[RangeInclusive<u32>], character: char) -> bool {
 
 /// Whether a character is as if it were not there.
 pub(super) fn invisible(character: char) -> bool {
-    within(INVISIBLE, character)
+    is_ignorable(character) || SKIN_TONES.contains(&character)
 }
 
 /// What a character is.
@@ -210,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_ranges_are_in_order() {
-        for ranges in [GRAMS, SYMBOLS, INVISIBLE] {
+        for ranges in [GRAMS, SYMBOLS] {
             assert!(ranges.windows(2).all(|pair| pair[0].end() < pair[1].start()));
         }
     }

@@ -43,7 +43,7 @@ pub(crate) const STEM_MARK: char = '\u{1}';
 pub(crate) const TOKEN_BYTES_MAX: usize = 96;
 
 /// Raised whenever the same text becomes other tokens: an index made by another version is made anew.
-pub(crate) const ANALYSIS_VERSION: u32 = 2;
+pub(crate) const ANALYSIS_VERSION: u32 = 3;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
