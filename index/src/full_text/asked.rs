@@ -25,8 +25,41 @@ pub(super) struct Asked {
     /// One of those of each field must be there.
     pub(super) values: Vec<ValueRule>,
     pub(super) excluded_values: Vec<ValueRule>,
-    /// The whole query as a title would be, see `title_exact`.
-    pub(super) whole: Option<String>,
+    /// The whole query, where it may be what a resource is called.
+    pub(super) whole: Option<Whole>,
+}
+
+/// All words of a query as one, folded as names are: see `exact`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Whole {
+    /// A title, a value or a segment.
+    Name(String),
+    /// It was asked for in titles.
+    Title(String),
+}
+
+impl Whole {
+    fn of(typed: &str, query: &Query) -> Option<Whole> {
+        let is_word = |clause: &Clause| !matches!(clause.matcher, Matcher::Value(_));
+        let wanted = || query.clauses.iter().filter(|clause| clause.occur == Occur::Wanted);
+        let whole = |typed: &str| Some(fold_whole(typed)).filter(|whole| !whole.is_empty());
+        // As it was typed, where there are words only: a word that stands there twice is one clause.
+        if query.clauses.iter().all(|clause| {
+            clause.field == Field::Any && clause.occur == Occur::Wanted && is_word(clause)
+        }) {
+            return whole(typed).map(Whole::Name);
+        }
+        // Values and what is excluded are no part of a name.
+        let words: Vec<&Clause> = wanted().filter(|clause| is_word(clause)).collect();
+        let joined = words.iter().map(|clause| clause.typed.as_str()).collect::<Vec<_>>().join(" ");
+        if words.iter().all(|clause| clause.field == Field::Any) {
+            whole(&joined).map(Whole::Name)
+        } else if words.iter().all(|clause| clause.field == Field::Title) {
+            whole(&joined).map(Whole::Title)
+        } else {
+            None
+        }
+    }
 }
 
 /// A field that has a value, or one that begins so.
@@ -72,12 +105,16 @@ pub(super) enum Alternative {
     },
 }
 
+impl Word {
+    /// Whether it can be found as a run only.
+    fn is_run(&self) -> bool {
+        matches!(self.expression.alternatives.as_slice(), [Alternative::Run { .. }])
+    }
+}
+
 impl Asked {
     pub(super) fn new(typed: &str, query: &Query) -> Asked {
-        let mut asked = Asked {
-            whole: Some(fold_whole(typed)).filter(|whole| !whole.is_empty()),
-            ..Asked::default()
-        };
+        let mut asked = Asked { whole: Whole::of(typed, query), ..Asked::default() };
         for (number, clause) in query.clauses.iter().enumerate() {
             asked.add(number, clause);
         }
@@ -121,6 +158,11 @@ impl Asked {
             }
             Occur::Wanted => self.required.push(expression),
         }
+    }
+
+    /// Whether there is something to do without: a second word, or a part of the only one.
+    pub(super) fn has_parts(&self) -> bool {
+        self.words.len() > 1 || self.words.iter().any(Word::is_run)
     }
 
     /// The same with the words of compounds, and the pairs of scripts without spaces, one by one: where hardly any text

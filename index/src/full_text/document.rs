@@ -10,11 +10,12 @@ use tantivy::schema::{Field, Value as FieldValue};
 
 use super::analysis::tokenizer::language_mark;
 use super::analysis::{Analyser, Language, detect_language};
+use super::exact::{NamedBy, name_terms};
 use super::extract::{Extract, ExtractError, Extracted, ExtractedText};
 use super::schema::{Fields, essence, path_term, uri_hash, value_term};
 use super::source::{Loaded, TEXT_BYTES_MAX};
 use crate::catalog::SpaceCatalog;
-use crate::resource::Value;
+use crate::resource::{Binding, Value};
 use crate::resource_uri;
 use crate::space::SpaceId;
 use crate::stop::Stop;
@@ -25,8 +26,6 @@ const WAITING_BYTES_MAX: usize = 32 * 1024 * 1024;
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
 /// While it waits, a request to stop is looked for this often.
 const STOP_POLL: Duration = Duration::from_millis(50);
-/// Longer titles are not found as a whole.
-const EXACT_BYTES_MAX: usize = 512;
 /// Folders of one path that can be asked for.
 const PATH_DEPTH_MAX: usize = 64;
 
@@ -166,12 +165,18 @@ impl DocumentMaker {
             detect_language(&text, extracted.language.as_deref())
         };
         let last_segment = resource_uri::last_segment(&uri);
-        let titles = [title.as_deref(), name.as_deref(), Some(last_segment.as_str())];
-        for key in exact_keys(&mut self.analyser, &titles) {
-            text_value(fields.title_exact, key);
+        // Without a name of its own a resource has the last segment as its name.
+        let own_name = name.as_deref().filter(|name| *name != last_segment);
+        let bindings = bindings(catalog, head.space, &uri);
+        let bound: Vec<String> = bindings.iter().filter_map(whole_value).collect();
+        let names = title.as_deref().into_iter().chain(own_name).map(|name| (NamedBy::Title, name));
+        let names = names.chain(bound.iter().map(|value| (NamedBy::Value, value.as_str())));
+        let names = names.chain([(NamedBy::Segment, last_segment.as_str())]);
+        for term in name_terms(&mut self.analyser, names) {
+            text_value(fields.exact, term);
         }
-        for binding in bindings(catalog, head.space, &uri) {
-            text_value(fields.binding, binding);
+        for term in binding_terms(head.space, bindings) {
+            text_value(fields.binding, term);
         }
         let name = name.filter(|name| title.as_deref() != Some(name));
         for title in [title, name].into_iter().flatten() {
@@ -197,6 +202,7 @@ impl DocumentMaker {
         values.extend([
             (fields.space, FieldContent::Unsigned(u64::from(head.space.0))),
             (fields.acl, FieldContent::Unsigned(u64::from(head.acl.0))),
+            (fields.priority, FieldContent::Unsigned(u64::from(head.order.priority))),
             (fields.modified, FieldContent::Signed(head.order.modified)),
             (fields.version, FieldContent::Unsigned(head.version)),
             (fields.uri_hash, FieldContent::Unsigned(hash)),
@@ -225,30 +231,23 @@ pub(super) fn tagged(language: Option<Language>, text: &str) -> String {
     tagged
 }
 
-/// The keys of several titles, each once.
-fn exact_keys(analyser: &mut Analyser, titles: &[Option<&str>]) -> Vec<String> {
-    let mut titles: Vec<&str> = titles.iter().copied().flatten().collect();
-    titles.sort_unstable();
-    titles.dedup();
-    let mut keys: Vec<String> =
-        titles.into_iter().filter_map(|title| exact_key(analyser, title)).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
-}
-
-/// All words of a title as one, so that titles that differ in case, accents and punctuation alone are the same.
-pub(super) fn exact_key(analyser: &mut Analyser, title: &str) -> Option<String> {
-    if title.len() > EXACT_BYTES_MAX {
-        return None;
-    }
-    Some(analyser.fold_whole(title)).filter(|key| !key.is_empty())
-}
-
-/// The terms of the values that the template finds in the URI.
-fn bindings(catalog: &SpaceCatalog, space: SpaceId, uri: &str) -> Vec<String> {
+/// The values that the template finds in the URI.
+fn bindings(catalog: &SpaceCatalog, space: SpaceId, uri: &str) -> Vec<Binding> {
     let known = catalog.everything().find(|known| known.id == space);
-    let bindings = known.and_then(|space| space.matcher.match_uri(uri)).unwrap_or_default();
+    known.and_then(|space| space.matcher.match_uri(uri)).unwrap_or_default()
+}
+
+/// A value as one text, which may be the name of the resource.
+fn whole_value(binding: &Binding) -> Option<String> {
+    match &binding.value {
+        Value::String(value) => Some(value.clone()),
+        Value::List(segments) => Some(segments.join("/")),
+        Value::Map(_) => None,
+    }
+}
+
+/// The terms by which conditions find the values.
+fn binding_terms(space: SpaceId, bindings: Vec<Binding>) -> Vec<String> {
     let mut terms = Vec::new();
     for binding in bindings {
         match binding.value {

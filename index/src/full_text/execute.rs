@@ -3,10 +3,11 @@
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, SegmentReader, TERMINATED};
 
+use super::exact::Closeness;
 use super::filter::{Filters, SegmentFilters};
-use super::plan::{Plan, io_failed, read_failed};
+use super::plan::{Plan, PlannedNames, io_failed, read_failed};
 use super::postings::{Clock, Gate, Unit};
-use super::rank::{Class, Rank, Ranked, Top};
+use super::rank::{Class, FEW_WORDS_MAX, Rank, Ranked, Top};
 use super::request::SearchSort;
 use super::schema::Fields;
 use super::snapshot::OpenSegment;
@@ -32,13 +33,16 @@ pub(super) struct Found {
     pub(super) total: u64,
     /// Some prefix stands for more words than were looked at.
     pub(super) is_prefix_cut: bool,
+    /// Some document that was found has a word only as one that is spelled much like it.
+    pub(super) has_similar: bool,
     /// For the next segment.
     window: Window,
 }
 
 impl Found {
     pub(super) fn new(top: Top) -> Found {
-        Found { top, total: 0, is_prefix_cut: false, window: Window::default() }
+        let window = Window::default();
+        Found { top, total: 0, is_prefix_cut: false, has_similar: false, window }
     }
 }
 
@@ -79,7 +83,8 @@ impl<'a> Execution<'a> {
                 Some(similar) => Some(similar.open((ordinal, open), self.fields, clock)?.0),
                 None => None,
             };
-            words.push(WordRow { typed, similar });
+            let importance = word.typed.importance();
+            words.push(WordRow { typed, similar, importance });
         }
         let preferred = open_all(&self.plan.preferred, clock, found)?;
         let mut filters = self.filters.open(open, self.fields, clock)?;
@@ -91,7 +96,8 @@ impl<'a> Execution<'a> {
             filters,
             excluded,
             preferred,
-            exact_title: self.exact_title((ordinal, &open.reader))?,
+            named: self.names((ordinal, &open.reader), &self.plan.names)?,
+            similarly_named: self.names((ordinal, &open.reader), &self.plan.similar_names)?,
             sort: self.sort,
         };
         match self.wanted {
@@ -103,14 +109,47 @@ impl<'a> Execution<'a> {
         }
     }
 
-    fn exact_title(&self, (ordinal, reader): (usize, &SegmentReader)) -> Result<Gate> {
-        let terms = self.plan.exact_title.as_ref();
-        let Some(Some(term)) = terms.and_then(|terms| terms.get(ordinal)) else {
-            return Ok(Gate::nothing());
-        };
-        let index = reader.inverted_index(self.fields.title_exact).map_err(read_failed)?;
-        let postings = index.read_postings_from_terminfo(term, IndexRecordOption::Basic);
-        Ok(Gate::List(Box::new(postings.map_err(io_failed)?)))
+    fn names(
+        &self,
+        (ordinal, reader): (usize, &SegmentReader),
+        planned: &PlannedNames,
+    ) -> Result<Names> {
+        let mut by_closeness: Vec<(Closeness, Vec<Gate>)> = Vec::new();
+        if !planned.is_empty() {
+            let index = reader.inverted_index(self.fields.exact).map_err(read_failed)?;
+            for (closeness, terms) in planned {
+                let Some(Some(term)) = terms.get(ordinal) else { continue };
+                let postings = index.read_postings_from_terminfo(term, IndexRecordOption::Basic);
+                let gate = Gate::List(Box::new(postings.map_err(io_failed)?));
+                match by_closeness.iter_mut().find(|(known, _)| known == closeness) {
+                    Some((_, gates)) => gates.push(gate),
+                    None => by_closeness.push((*closeness, vec![gate])),
+                }
+            }
+        }
+        by_closeness.sort_unstable_by_key(|(closeness, _)| std::cmp::Reverse(*closeness));
+        let gates =
+            by_closeness.into_iter().map(|(closeness, gates)| (closeness, Gate::any(gates)));
+        Ok(Names(gates.collect()))
+    }
+}
+
+/// The resources of a segment that are called so, the closest names first.
+struct Names(Vec<(Closeness, Gate)>);
+
+impl Names {
+    #[inline]
+    fn of(&mut self, doc: DocId, clock: &mut Clock) -> Closeness {
+        let found = self
+            .0
+            .iter_mut()
+            .find_map(|(closeness, gate)| (gate.seek(doc, clock) == doc).then_some(*closeness));
+        found.unwrap_or(0)
+    }
+
+    /// Whether no document from `begin` on, and before `end`, is called so.
+    fn are_none_in(&mut self, begin: DocId, end: DocId, clock: &mut Clock) -> bool {
+        self.0.iter_mut().all(|(_, gate)| gate.seek(begin, clock) >= end)
     }
 }
 
@@ -118,6 +157,7 @@ impl<'a> Execution<'a> {
 struct WordRow {
     typed: Unit,
     similar: Option<Unit>,
+    importance: f32,
 }
 
 /// Something that every hit has.
@@ -210,7 +250,8 @@ struct Segment<'a> {
     filters: SegmentFilters<'a>,
     excluded: Vec<Unit>,
     preferred: Vec<Unit>,
-    exact_title: Gate,
+    named: Names,
+    similarly_named: Names,
     sort: SearchSort,
 }
 
@@ -231,7 +272,7 @@ impl Segment<'_> {
             target = window.end();
             if takes_all
                 && window.count() >= DENSE_MIN
-                && self.exact_title.seek(begin, clock) >= target
+                && self.named.are_none_in(begin, target, clock)
             {
                 found.total += u64::from(window.count());
                 window.drain_best(
@@ -321,6 +362,7 @@ impl Segment<'_> {
                 continue;
             }
             found.total += 1;
+            found.has_similar |= all > typed;
             let is_preferred = !self.preferred.is_empty()
                 && self
                     .preferred
@@ -332,7 +374,7 @@ impl Segment<'_> {
             }
             self.offer(doc, class, found, clock, || {
                 let of_rows: f32 = rows.iter_mut().map(|row| row.score(doc)).sum();
-                of_rows + words.iter_mut().map(|word| word.score(doc)).sum::<f32>()
+                of_rows + score_of_words(&mut words, doc)
             });
         }
         Ok(())
@@ -367,15 +409,28 @@ impl Segment<'_> {
         let (class, score) = match self.sort {
             SearchSort::Recent => (Class::default(), 0.0),
             SearchSort::Relevance => {
-                let is_exact_title = self.exact_title.seek(doc, clock) == doc;
-                (Class { is_exact_title, ..class }, score())
+                let named = self.named.of(doc, clock);
+                let similarly_named = self.similarly_named.of(doc, clock);
+                let is_named = named > 0 || similarly_named > 0;
+                let priority = if is_named { self.priority(doc) } else { 0 };
+                (Class { named, similarly_named, priority, ..class }, score())
             }
         };
         if found.top.may_take(class, score) {
-            let (modified, uri_hash) = (&self.open.modified, &self.open.uri_hash);
-            let rank = Rank::new(class, score, modified.get_val(doc), uri_hash.get_val(doc));
+            let priority = match self.sort {
+                SearchSort::Recent => 0,
+                SearchSort::Relevance => self.priority(doc),
+            };
+            let mut rank = Rank::new(class, score);
+            rank.priority = priority;
+            rank.modified = self.open.modified.get_val(doc);
+            rank.uri_hash = self.open.uri_hash.get_val(doc);
             found.top.offer(Ranked { rank, segment: self.ordinal, doc });
         }
+    }
+
+    fn priority(&self, doc: DocId) -> u16 {
+        u16::try_from(self.open.priority.get_val(doc)).unwrap_or(u16::MAX)
     }
 }
 
@@ -392,6 +447,22 @@ impl WordRow {
         let similar = self.similar.as_mut().map_or(0.0, |unit| unit.score(doc));
         self.typed.score(doc).max(similar)
     }
+}
+
+/// The score of the words that a document has. Of a sentence it counts as much as the words tell that are there: else a
+/// document that often has two of ten words would be better than one that has nine of them.
+fn score_of_words(words: &mut [WordRow], doc: DocId) -> f32 {
+    let is_sentence = words.len() > FEW_WORDS_MAX;
+    let (mut score, mut there, mut all) = (0.0, 0.0, 0.0);
+    for word in words {
+        let of_word = word.score(doc);
+        score += of_word;
+        all += word.importance;
+        if of_word > 0.0 {
+            there += word.importance;
+        }
+    }
+    if is_sentence && all > 0.0 { score * there / all } else { score }
 }
 
 /// The first document from `target` on that has `wanted` of the words.

@@ -18,6 +18,7 @@ mod snippet;
 // A search.
 mod asked;
 mod cursor;
+mod exact;
 mod execute;
 mod expand;
 mod filter;

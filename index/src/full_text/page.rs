@@ -6,15 +6,17 @@ use tantivy::{DocAddress, TantivyDocument};
 use super::FullText;
 use super::hit::{self, HotHit};
 use super::plan::read_failed;
+use super::postings::Clock;
 use super::rank::Ranked;
 use super::request::{SearchHit, SearchRequest};
 use super::schema::Fields;
 use super::snapshot::Snapshot;
 use super::snippet::{Snippet, Snippets, Wanted};
+use super::source::{TEXT_BYTES_MAX, decode, read_many};
 use crate::error::{ErrorKind, Result};
 use crate::shared::Shared;
 
-/// A snippet is looked for in so many bytes at the beginning of a text.
+/// So many bytes of each text are read, and kept. If no wanted word is in them, more is read.
 const SNIPPET_TEXT_BYTES_MAX: usize = 512 * 1024;
 
 pub(super) fn hits(
@@ -23,7 +25,7 @@ pub(super) fn hits(
     snapshot: &Snapshot,
     request: &SearchRequest<'_>,
     wanted: &Wanted,
-    ranked: &[Ranked],
+    (ranked, clock): (&[Ranked], &mut Clock),
 ) -> Result<Vec<SearchHit>> {
     let found: Vec<Indexed> = ranked
         .iter()
@@ -55,8 +57,18 @@ pub(super) fn hits(
             space: space.settings.name.clone(),
             last_modified: hit.modified,
             score: request.access.sees_everything().then_some(*score),
-            snippet: snippet_of(&hit, indexed.shown(&hit), request.snippet_bytes, &mut snippets),
+            snippet: Snippet::default(),
         });
+        let Some(SearchHit { snippet, .. }) = hits.last_mut() else { continue };
+        *snippet = snippet_of(&hit, indexed.shown(&hit), request.snippet_bytes, &mut snippets);
+        let may_be_later = snippet.marks.is_empty() && !snippet.text.is_empty();
+        if may_be_later && indexed.shown.is_none() && is_cut(&hit) && clock.look() {
+            let text = whole_text(shared, uri, hit.version)?;
+            let later = snippets.of(&text, request.snippet_bytes);
+            if !later.marks.is_empty() {
+                *snippet = later;
+            }
+        }
     }
     Ok(hits)
 }
@@ -94,6 +106,24 @@ impl Indexed {
     }
 }
 
+/// Whether there may be more of its text than is kept.
+fn is_cut(hit: &HotHit) -> bool {
+    hit.text.len() + char::MAX.len_utf8() > SNIPPET_TEXT_BYTES_MAX
+}
+
+/// All of a text that can be found; none if it is another version by now, or cannot be read.
+fn whole_text(shared: &Shared, uri: &str, version: u64) -> Result<String> {
+    let store = shared.store();
+    let view = store.view();
+    let Some(stored) = read_many(&view, &[uri])?.pop() else { return Ok(String::new()) };
+    match decode(&view, uri, stored, TEXT_BYTES_MAX) {
+        Ok(Some(loaded)) if loaded.head.version == version => Ok(loaded.into_text()),
+        Ok(_) => Ok(String::new()),
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(String::new()),
+        Err(error) => Err(error),
+    }
+}
+
 fn snippet_of(
     hit: &HotHit,
     shown: Option<&str>,
@@ -103,12 +133,7 @@ fn snippet_of(
     if bytes_max == 0 {
         return Snippet::default();
     }
-    let text = match shown {
-        Some(shown) => {
-            shown.get(..shown.floor_char_boundary(SNIPPET_TEXT_BYTES_MAX)).unwrap_or_default()
-        }
-        None => &hit.text,
-    };
+    let text = shown.unwrap_or(&hit.text);
     let text = if text.is_empty() { hit.description.as_deref().unwrap_or_default() } else { text };
     snippets.of(text, bytes_max)
 }

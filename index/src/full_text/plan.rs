@@ -10,6 +10,7 @@ use tantivy::{InvertedIndexReader, Term};
 
 use super::asked::{Alternative, Asked, Expression, Word};
 use super::commit::failed;
+use super::exact::{self, Closeness, NameTerms, NamedBy};
 use super::expand;
 use super::postings::{Clock, List, Run, Set, Unit};
 use super::schema::{Fields, Place};
@@ -20,6 +21,8 @@ use crate::error::{Error, Result};
 const PLACE_BOOSTS: [f32; 3] = [1.2, 0.5, 1.0];
 /// Runs of more tokens are looked for by their first ones.
 const RUN_TOKENS_MAX: usize = 64;
+/// A variable's value that more resources have names none of them: a year, a team.
+const VALUE_RESOURCES_MAX: u64 = 100;
 
 /// What is to be looked for in every segment.
 pub(super) struct Plan {
@@ -28,9 +31,14 @@ pub(super) struct Plan {
     pub(super) excluded: Vec<PlannedUnit>,
     /// Documents that have all of them come before others.
     pub(super) preferred: Vec<PlannedUnit>,
-    /// Documents whose title is the whole query.
-    pub(super) exact_title: Option<Vec<Option<TermInfo>>>,
+    /// Documents that are called as the whole query is.
+    pub(super) names: PlannedNames,
+    /// Documents that are called much like it.
+    pub(super) similar_names: PlannedNames,
 }
+
+/// The terms of names in each segment, with the closeness of the documents that have them.
+pub(super) type PlannedNames = Vec<(Closeness, Vec<Option<TermInfo>>)>;
 
 /// A word, as it was typed and with what is spelled much like it.
 pub(super) struct PlannedWord {
@@ -40,8 +48,14 @@ pub(super) struct PlannedWord {
 }
 
 /// Alternatives, looked up. Where there are term infos, there is one for each segment.
+///
+/// All forms of a word weigh as if they were in as many documents as the most frequent one: what is rare for being spelled
+/// oddly tells no more than the word.
 #[derive(Default)]
 pub(super) struct PlannedUnit {
+    /// In so many documents the word counts as being.
+    documents: u64,
+    importance: f32,
     lists: Vec<PlannedList>,
     runs: Vec<PlannedRun>,
     beginnings: Vec<(Place, String)>,
@@ -50,14 +64,30 @@ pub(super) struct PlannedUnit {
 struct PlannedList {
     place: Place,
     terms: Vec<Option<TermInfo>>,
+    /// How much it counts beside other forms.
+    share: f32,
     weight: Arc<Bm25Weight>,
 }
 
 struct PlannedRun {
     place: Place,
-    tokens: Vec<(Vec<Option<TermInfo>>, u32)>,
+    tokens: RunTokens,
+    share: f32,
     weight: Arc<Bm25Weight>,
 }
+
+/// The forms of a word that were found, each with its share, and in how many documents the most frequent one is.
+#[derive(Default)]
+struct Forms {
+    tokens: Vec<(Place, Vec<Option<TermInfo>>, f32)>,
+    runs: Vec<(Place, RunTokens, f32)>,
+    beginnings: Vec<(Place, String)>,
+    documents: u64,
+    documents_of_runs: u64,
+}
+
+/// The tokens of a run in each segment, with their positions.
+type RunTokens = Vec<(Vec<Option<TermInfo>>, u32)>;
 
 /// A term in each segment, and in how many documents it is.
 type LookedUp = (Vec<Option<TermInfo>>, u64);
@@ -81,21 +111,14 @@ impl<'s> Planner<'s> {
             .words
             .iter()
             .map(|word| Ok(PlannedWord { typed: self.unit(&word.expression)?, similar: None }));
-        let exact_title = match &asked.whole {
-            Some(whole) => {
-                let term = Term::from_field_text(self.fields.title_exact, whole);
-                self.look_up(&term, |segment| {
-                    segment.reader.inverted_index(self.fields.title_exact).map_err(read_failed)
-                })?
-            }
-            None => None,
-        };
+        let names = asked.whole.as_ref().map(exact::typed_terms).unwrap_or_default();
         Ok(Plan {
             words: words.collect::<Result<_>>()?,
             required: units(&asked.required)?,
             excluded: units(&asked.excluded)?,
             preferred: units(&asked.preferred)?,
-            exact_title: exact_title.map(|(terms, _)| terms),
+            names: self.names(names)?,
+            similar_names: Vec::new(),
         })
     }
 
@@ -106,82 +129,108 @@ impl<'s> Planner<'s> {
         words: &[Word],
         clock: &mut Clock,
     ) -> Result<Vec<(usize, String)>> {
+        let is_alone = words.len() == 1 && plan.required.is_empty();
         let mut all = Vec::new();
         for (word, planned) in words.iter().zip(&mut plan.words) {
             let Some(typed) = &word.typed else { continue };
-            let mut similar = PlannedUnit::default();
-            for place in &word.expression.places {
-                let found =
-                    expand::similar(&self.snapshot.searcher, self.fields.of(*place), typed, clock)?;
-                for expand::Similar { text, terms, documents } in found {
-                    let weight = self.weigh(*place, documents, expand::SIMILAR_WEIGHT);
-                    similar.lists.push(PlannedList { place: *place, terms, weight });
-                    all.push((word.clause, text));
+            let places = (self.fields, &*word.expression.places);
+            let found = expand::similar(&self.snapshot.searcher, places, typed, clock)?;
+            let most = found.iter().map(|token| token.documents).max().unwrap_or(0);
+            let mut similar = PlannedUnit { documents: most, ..PlannedUnit::default() };
+            for token in found {
+                if is_alone && token.places.iter().any(|(place, _)| *place != Place::Text) {
+                    let names = exact::similar_terms(&token.text, token.is_one_edit);
+                    plan.similar_names.extend(self.names(names)?);
                 }
+                let share = token.weight(most);
+                for (place, terms) in token.places {
+                    let weight = self.weigh(place, most, share);
+                    similar.lists.push(PlannedList { place, terms, share, weight });
+                }
+                all.push((word.clause, token.text));
             }
             if !similar.lists.is_empty() {
+                let documents = planned.typed.documents.max(most);
+                self.weigh_all(&mut planned.typed, documents);
+                if documents > most {
+                    self.weigh_all(&mut similar, documents);
+                }
                 planned.similar = Some(similar);
             }
         }
         Ok(all)
     }
 
+    /// The names that some resource has.
+    fn names(&self, terms: NameTerms) -> Result<PlannedNames> {
+        let mut names = Vec::new();
+        for (by, closeness, text) in terms {
+            let term = Term::from_field_text(self.fields.exact, &text);
+            let found = self.look_up(&term, |segment| {
+                segment.reader.inverted_index(self.fields.exact).map_err(read_failed)
+            })?;
+            let Some((terms, documents)) = found else { continue };
+            if by != NamedBy::Value || documents <= VALUE_RESOURCES_MAX {
+                names.push((closeness, terms));
+            }
+        }
+        Ok(names)
+    }
+
     fn unit(&self, expression: &Expression) -> Result<PlannedUnit> {
-        let mut unit = PlannedUnit::default();
+        let mut found = Forms::default();
         for alternative in &expression.alternatives {
-            if let Alternative::Token { text, weight } = alternative {
-                self.add_token(&mut unit, &expression.places, (text, *weight))?;
-                continue;
-            }
             for place in &expression.places {
-                self.add(&mut unit, *place, alternative)?;
+                self.look_for(&mut found, *place, alternative)?;
             }
         }
-        Ok(unit)
+        // How many documents have a run is known for certain of its whole alone.
+        let documents = if found.documents > 0 { found.documents } else { found.documents_of_runs };
+        let lists = found.tokens.into_iter().map(|(place, terms, share)| PlannedList {
+            place,
+            terms,
+            share,
+            weight: self.weigh(place, documents, share),
+        });
+        let runs = found.runs.into_iter().map(|(place, tokens, share)| PlannedRun {
+            place,
+            tokens,
+            share,
+            weight: self.weigh(place, documents, share),
+        });
+        Ok(PlannedUnit {
+            documents,
+            importance: inverse_frequency(documents, self.snapshot.documents),
+            lists: lists.collect(),
+            runs: runs.collect(),
+            beginnings: found.beginnings,
+        })
     }
 
-    /// A token tells as much as where it is most frequent: a common word that few titles have is a common word all the same.
-    fn add_token(
-        &self,
-        unit: &mut PlannedUnit,
-        places: &[Place],
-        (text, weight): (&str, f32),
-    ) -> Result<()> {
-        let mut found = Vec::with_capacity(places.len());
-        for place in places {
-            found.extend(
-                self.look_up_in(*place, text)?.map(|(terms, documents)| (*place, terms, documents)),
-            );
-        }
-        let documents = found.iter().map(|(.., documents)| *documents).max().unwrap_or(0);
-        for (place, terms, _) in found {
-            let weight = self.weigh(place, documents, weight);
-            unit.lists.push(PlannedList { place, terms, weight });
-        }
-        Ok(())
-    }
-
-    fn add(&self, unit: &mut PlannedUnit, place: Place, alternative: &Alternative) -> Result<()> {
+    fn look_for(&self, found: &mut Forms, place: Place, alternative: &Alternative) -> Result<()> {
         match alternative {
             Alternative::Token { text, weight } => {
-                self.add_token(unit, &[place], (text, *weight))?;
+                if let Some((terms, documents)) = self.look_up_in(place, text)? {
+                    found.documents = documents.max(found.documents);
+                    found.tokens.push((place, terms, *weight));
+                }
             }
             Alternative::Run { tokens, weight } => {
-                let mut found = Vec::with_capacity(tokens.len());
+                let mut run = Vec::with_capacity(tokens.len());
                 let mut rarest = u64::MAX;
                 for (position, text) in tokens.iter().take(RUN_TOKENS_MAX) {
                     let Some((terms, documents)) = self.look_up_in(place, text)? else {
                         return Ok(());
                     };
                     rarest = rarest.min(documents);
-                    found.push((terms, *position));
+                    run.push((terms, *position));
                 }
-                if !found.is_empty() {
-                    let weight = self.weigh(place, rarest, *weight);
-                    unit.runs.push(PlannedRun { place, tokens: found, weight });
+                if !run.is_empty() {
+                    found.documents_of_runs = rarest.max(found.documents_of_runs);
+                    found.runs.push((place, run, *weight));
                 }
             }
-            Alternative::Beginning { text } => unit.beginnings.push((place, text.clone())),
+            Alternative::Beginning { text } => found.beginnings.push((place, text.clone())),
         }
         Ok(())
     }
@@ -209,9 +258,21 @@ impl<'s> Planner<'s> {
         Ok((documents > 0).then_some((terms, documents)))
     }
 
-    fn weigh(&self, place: Place, documents: u64, weight: f32) -> Arc<Bm25Weight> {
+    /// Weighs all forms of a word as if each were in so many documents.
+    fn weigh_all(&self, unit: &mut PlannedUnit, documents: u64) {
+        unit.documents = documents;
+        unit.importance = inverse_frequency(documents, self.snapshot.documents);
+        for list in &mut unit.lists {
+            list.weight = self.weigh(list.place, documents, list.share);
+        }
+        for run in &mut unit.runs {
+            run.weight = self.weigh(run.place, documents, run.share);
+        }
+    }
+
+    fn weigh(&self, place: Place, documents: u64, share: f32) -> Arc<Bm25Weight> {
         let average = self.snapshot.average_lengths.get(place as usize).copied().unwrap_or(1.0);
-        let boost = boost(place) * weight;
+        let boost = boost(place) * share;
         // A token cannot be in more documents than there are, whatever a damaged file says.
         let all = self.snapshot.documents;
         let documents = documents.min(all);
@@ -220,11 +281,22 @@ impl<'s> Planner<'s> {
     }
 }
 
+/// BM25's weight of a word that is in so many of all documents.
+fn inverse_frequency(documents: u64, all: u64) -> f32 {
+    let (all, documents) = (all as f32, documents.min(all) as f32);
+    ((all - documents + 0.5) / (documents + 0.5)).ln_1p()
+}
+
 pub(super) fn boost(place: Place) -> f32 {
     PLACE_BOOSTS.get(place as usize).copied().unwrap_or(1.0)
 }
 
 impl PlannedUnit {
+    /// How much it tells that a document has the word.
+    pub(super) fn importance(&self) -> f32 {
+        self.importance
+    }
+
     /// Opens the lists of a segment. What beginnings stand for is looked up here; true: not all of it was.
     pub(super) fn open(
         &self,

@@ -5,27 +5,38 @@ use std::collections::BinaryHeap;
 
 use tantivy::DocId;
 
+use super::exact::Closeness;
+
 /// Where a hit stands among all; greater is better. No two hits have the same unless their URIs' hashes are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rank {
     pub(super) class: Class,
     /// The bits of a score that is not negative, which have its order.
     score_bits: u32,
     pub(super) modified: i64,
     pub(super) uri_hash: u64,
+    /// `annotations.priority`.
+    pub(super) priority: u16,
 }
 
 /// Up to so many words, how many of them are there goes before the score. Of more, only whether all are: a sentence has words
 /// like `the` and `of`, and a document that has these is no better than one that has the word that matters.
 pub(super) const FEW_WORDS_MAX: usize = 4;
 
-/// What goes before the score: a title that is the whole query, then how many words there are, then how many of them
-/// as they were typed.
+/// Scores that differ in these bits only, by at most a thirtieth, count as equal: priority decides between them first.
+const FINE_SCORE_BITS: u32 = 18;
+
+/// What goes before the score: a name that is the whole query, then how many words there are, then how many of them
+/// as they were typed, then a name that is spelled much like the query. Between resources that are called so, the priority
+/// goes before the score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Class {
-    pub(super) is_exact_title: bool,
+    pub(super) named: Closeness,
     pub(super) words: u8,
     pub(super) typed_words: u8,
+    pub(super) similarly_named: Closeness,
+    /// 0 for resources that are called otherwise.
+    pub(super) priority: u16,
 }
 
 impl Class {
@@ -37,26 +48,35 @@ impl Class {
             }
             u8::try_from(count).unwrap_or(u8::MAX - 1)
         };
-        Class { is_exact_title: false, words: count(there), typed_words: count(typed) }
+        Class { words: count(there), typed_words: count(typed), ..Class::default() }
     }
 }
 
 impl Rank {
-    pub(super) fn new(class: Class, score: f32, modified: i64, uri_hash: u64) -> Rank {
-        Rank { class, score_bits: score.max(0.0).to_bits(), modified, uri_hash }
+    pub(super) fn new(class: Class, score: f32) -> Rank {
+        let score_bits = score.max(0.0).to_bits();
+        Rank { class, score_bits, modified: 0, uri_hash: 0, priority: 0 }
     }
 
     pub(super) fn score(&self) -> f32 {
         f32::from_bits(self.score_bits)
     }
 
-    pub(super) const BYTES: usize = 23;
+    /// The least score that counts as equal to this one.
+    fn coarse_score(&self) -> f32 {
+        f32::from_bits(coarse(self.score_bits))
+    }
+
+    pub(super) const BYTES: usize = 28;
 
     pub(super) fn to_bytes(self) -> [u8; Rank::BYTES] {
         let mut bytes = [0; Rank::BYTES];
+        let Class { named, words, typed_words, similarly_named, priority } = self.class;
         let fields = [
-            &[u8::from(self.class.is_exact_title), self.class.words, self.class.typed_words][..],
+            &[named, words, typed_words, similarly_named][..],
+            &priority.to_be_bytes(),
             &self.score_bits.to_be_bytes(),
+            &self.priority.to_be_bytes(),
             &self.modified.to_be_bytes(),
             &self.uri_hash.to_be_bytes(),
         ];
@@ -67,38 +87,45 @@ impl Rank {
     }
 
     pub(super) fn from_bytes(bytes: &[u8; Rank::BYTES]) -> Rank {
-        let [
-            exact,
-            words,
-            typed_words,
-            s0,
-            s1,
-            s2,
-            s3,
-            m0,
-            m1,
-            m2,
-            m3,
-            m4,
-            m5,
-            m6,
-            m7,
-            h0,
-            h1,
-            h2,
-            h3,
-            h4,
-            h5,
-            h6,
-            h7,
-        ] = *bytes;
+        let mut rest = &bytes[..];
+        let [named, words, typed_words, similarly_named] = taken(&mut rest);
+        let priority = u16::from_be_bytes(taken(&mut rest));
         Rank {
-            class: Class { is_exact_title: exact != 0, words, typed_words },
-            score_bits: u32::from_be_bytes([s0, s1, s2, s3]),
-            modified: i64::from_be_bytes([m0, m1, m2, m3, m4, m5, m6, m7]),
-            uri_hash: u64::from_be_bytes([h0, h1, h2, h3, h4, h5, h6, h7]),
+            class: Class { named, words, typed_words, similarly_named, priority },
+            score_bits: u32::from_be_bytes(taken(&mut rest)),
+            priority: u16::from_be_bytes(taken(&mut rest)),
+            modified: i64::from_be_bytes(taken(&mut rest)),
+            uri_hash: u64::from_be_bytes(taken(&mut rest)),
         }
     }
+}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Rank) -> Ordering {
+        let place = |rank: &Rank| {
+            let coarse = coarse(rank.score_bits);
+            (rank.class, coarse, rank.priority, rank.score_bits, rank.modified, rank.uri_hash)
+        };
+        place(self).cmp(&place(other))
+    }
+}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Rank) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The first bytes, which are taken off; zeros where there are not as many.
+fn taken<const COUNT: usize>(bytes: &mut &[u8]) -> [u8; COUNT] {
+    let Some((first, rest)) = bytes.split_first_chunk::<COUNT>() else { return [0; COUNT] };
+    *bytes = rest;
+    *first
+}
+
+/// The bits of a score without those in which equal ones may differ.
+fn coarse(score_bits: u32) -> u32 {
+    score_bits >> FINE_SCORE_BITS << FINE_SCORE_BITS
 }
 
 /// A hit in the index.
@@ -137,8 +164,8 @@ impl Top {
     /// Whether a hit of this class and score may be one of them: the rest of its rank is dearer to have.
     #[inline]
     pub(super) fn may_take(&self, class: Class, score: f32) -> bool {
-        let begin = |rank: &Rank| (rank.class, rank.score_bits);
-        let offered = (class, score.max(0.0).to_bits());
+        let begin = |rank: &Rank| (rank.class, coarse(rank.score_bits));
+        let offered = (class, coarse(score.max(0.0).to_bits()));
         self.after.is_none_or(|after| offered <= begin(&after))
             && (self.hits.len() < self.count_max
                 || self.hits.peek().is_some_and(|Reverse(worst)| offered >= begin(&worst.rank)))
@@ -153,7 +180,7 @@ impl Top {
         };
         match class.cmp(&worst.rank.class) {
             Ordering::Greater => 0.0,
-            Ordering::Equal => worst.rank.score(),
+            Ordering::Equal => worst.rank.coarse_score(),
             Ordering::Less => f32::INFINITY,
         }
     }
@@ -180,12 +207,26 @@ mod tests {
     use proptest::prelude::*;
 
     fn rank() -> impl Strategy<Value = Rank> {
-        (any::<bool>(), 0..3_u8, 0..3_u8, 0.0_f32..3.0, -2..2_i64, any::<u64>()).prop_map(
-            |(is_exact_title, words, typed_words, score, modified, hash)| {
-                let class = Class { is_exact_title, words, typed_words };
-                Rank::new(class, score, modified, hash)
+        let class = (0..3_u8, 0..3_u8, 0..3_u8, 0..3_u8, 0..3_u16);
+        let class = class.prop_map(|(named, words, typed_words, similarly_named, priority)| {
+            Class { named, words, typed_words, similarly_named, priority }
+        });
+        (class, 0.0_f32..3.0, 0..3_u16, -2..2_i64, any::<u64>()).prop_map(
+            |(class, score, priority, modified, uri_hash)| Rank {
+                priority,
+                modified,
+                uri_hash,
+                ..Rank::new(class, score)
             },
         )
+    }
+
+    #[test]
+    fn priority_decides_between_equal_scores() {
+        let of = |score, priority| Rank { priority, ..Rank::new(Class::default(), score) };
+        assert!(of(2.0, 7) > of(2.01, 3));
+        assert!(of(2.0, 7) < of(2.2, 3));
+        assert!(of(2.0, 7) < of(2.01, 7));
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use tantivy::schema::{
 use crate::space::SpaceId;
 
 /// Changes whenever a document has other fields or a field holds something else: indexes made before are made anew.
-pub(super) const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 2;
 
 /// Under which name the index knows the analysis.
 pub(super) const TOKENIZER: &str = "pressmark";
@@ -37,8 +37,8 @@ pub(super) struct Fields {
     pub(super) uri_words: Field,
     /// Description and contents.
     pub(super) text: Field,
-    /// Title, name and last segment of the URI, each as one term of all its words.
-    pub(super) title_exact: Field,
+    /// Title, name, values of variables and last segment of the URI, each as one term of all its words; see `exact`.
+    pub(super) exact: Field,
     pub(super) space: Field,
     /// Space, variable and value.
     pub(super) binding: Field,
@@ -46,6 +46,8 @@ pub(super) struct Fields {
     pub(super) acl: Field,
     /// The number of the language that the text is stemmed in.
     pub(super) language: Field,
+    /// `annotations.priority`, 0 to 65,535.
+    pub(super) priority: Field,
     pub(super) modified: Field,
     pub(super) version: Field,
     /// A hash of the URI, so that hits that are otherwise alike have an order.
@@ -67,6 +69,7 @@ pub(super) mod column {
     pub(crate) const ACL: &str = "acl";
     pub(crate) const SPACE: &str = "space";
     pub(crate) const MODIFIED: &str = "modified";
+    pub(crate) const PRIORITY: &str = "priority";
     pub(crate) const VERSION: &str = "version";
     pub(crate) const URI_HASH: &str = "uri_hash";
 
@@ -107,12 +110,13 @@ impl Fields {
         let title = builder.add_text_field("title", words.clone());
         let uri_words = builder.add_text_field("uri_words", words.clone());
         let text = builder.add_text_field("text", words);
-        let title_exact = builder.add_text_field("title_exact", key.clone());
+        let exact = builder.add_text_field("exact", key.clone());
         let space = builder.add_u64_field(column::SPACE, INDEXED | FAST);
         let binding = builder.add_text_field("binding", key.clone());
         let mime_type = builder.add_text_field("mime_type", key);
         let acl = builder.add_u64_field(column::ACL, INDEXED | FAST);
         let language = builder.add_u64_field("language", INDEXED);
+        let priority = builder.add_u64_field(column::PRIORITY, FAST);
         let modified = builder.add_i64_field(column::MODIFIED, FAST);
         let version = builder.add_u64_field(column::VERSION, FAST);
         let uri_hash = builder.add_u64_field(column::URI_HASH, FAST);
@@ -124,12 +128,13 @@ impl Fields {
             title,
             uri_words,
             text,
-            title_exact,
+            exact,
             space,
             binding,
             mime_type,
             acl,
             language,
+            priority,
             modified,
             version,
             uri_hash,

@@ -259,8 +259,11 @@ impl Question<'_> {
                 let generation = snapshot.generation();
                 Position { relaxed: found.relaxed, generation, after: last.rank }
             });
+            // Time that is over while snippets are made takes nothing from what was counted.
+            let mut clock = Clock::until(self.deadline);
+            let of_page = (ranked, &mut clock);
             answer.hits =
-                page::hits(shared, full_text, snapshot, request, &search.wanted_words, ranked)?;
+                page::hits(shared, full_text, snapshot, request, &search.wanted_words, of_page)?;
             let lost = ranked.len().saturating_sub(answer.hits.len());
             answer.lost += u64::try_from(lost).unwrap_or(u64::MAX);
             answer.total = found.total.saturating_sub(answer.lost);
@@ -284,6 +287,8 @@ struct Ranks {
     /// One more than the page holds, if there are.
     hits: Vec<Ranked>,
     total: u64,
+    /// Some of them have a word only as one that is spelled much like it.
+    has_similar: bool,
 }
 
 /// A search at work.
@@ -308,12 +313,14 @@ impl Search<'_> {
         }
         let plan = self.planner.plan(self.asked)?;
         let strict = self.look(&plan, (Relaxed::Not, self.asked.words.len()), notes)?;
-        let is_exact = strict.hits.first().is_some_and(|hit| hit.rank.class.is_exact_title);
-        let has_enough = strict.hits.len() >= self.limit || is_exact;
+        let has_enough = strict.hits.len() >= self.limit;
         if has_enough || self.asked.words.is_empty() || self.clock.is_up() {
             return Ok(strict);
         }
         let relaxed = if strict.total < FEW_HITS { Relaxed::Typos } else { Relaxed::FewerWords };
+        if relaxed == Relaxed::FewerWords && !self.asked.has_parts() {
+            return Ok(strict);
+        }
         let before = notes.len();
         let answer = self.relaxed(relaxed, notes)?;
         if answer.total <= strict.total {
@@ -334,17 +341,19 @@ impl Search<'_> {
         let words = asked.words.len();
         if relaxed == Relaxed::Typos {
             let similar = self.planner.add_similar(&mut plan, &asked.words, &mut self.clock)?;
-            if !similar.is_empty() {
-                notes.push(SearchNote::TyposTolerated);
-            }
             for (clause, text) in similar {
                 self.wanted_words.also(clause, &text);
             }
         }
+        let found = self.look(&plan, (relaxed, words), notes)?;
+        // What stands in hidden resources only is no correction: it would tell of them.
+        if found.has_similar {
+            notes.push(SearchNote::TyposTolerated);
+        }
         if relaxed != Relaxed::Not && words > 1 {
             notes.push(SearchNote::FewerWords { wanted: most_of(words), words });
         }
-        self.look(&plan, (relaxed, words), notes)
+        Ok(found)
     }
 
     fn look(
@@ -374,7 +383,8 @@ impl Search<'_> {
         if found.is_prefix_cut && !notes.contains(&SearchNote::PrefixCut) {
             notes.push(SearchNote::PrefixCut);
         }
-        Ok(Ranks { relaxed, hits: found.top.into_hits(), total: found.total })
+        let Found { top, total, has_similar, .. } = found;
+        Ok(Ranks { relaxed, hits: top.into_hits(), total, has_similar })
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) struct OpenSegment {
     words: [Arc<InvertedIndexReader>; Place::ALL.len()],
     /// How long the documents are in each place.
     norms: [FieldNormReader; Place::ALL.len()],
+    pub(super) priority: Arc<dyn ColumnValues<u64>>,
     pub(super) modified: Arc<dyn ColumnValues<i64>>,
     pub(super) uri_hash: Arc<dyn ColumnValues<u64>>,
     pub(super) space: Arc<dyn ColumnValues<u64>>,
@@ -74,6 +75,7 @@ impl OpenSegment {
         Ok(OpenSegment {
             words: [words(title)?, words(uri_words)?, words(text)?],
             norms: [norms(title)?, norms(uri_words)?, norms(text)?],
+            priority: column::unsigned(reader, column::PRIORITY)?,
             modified: column::signed(reader, column::MODIFIED)?,
             uri_hash: column::unsigned(reader, column::URI_HASH)?,
             space: column::unsigned(reader, column::SPACE)?,

@@ -8,7 +8,8 @@ use tantivy::{Index, Searcher, TantivyDocument, Term};
 
 use super::analysis::tokenizer::TextTokenizer;
 use super::analysis::{Analyser, Language, detect_language};
-use super::document::{exact_key, tagged};
+use super::document::tagged;
+use super::exact::{NamedBy, name_terms};
 use super::query::{Form, KnownFields, Matcher, Sequence, parse};
 use super::schema::{Fields, Place, TOKENIZER, uri_hash, value_term};
 use super::snapshot::languages;
@@ -86,8 +87,10 @@ impl Yardstick {
         made.add_text(fields.uri_words, tagged(None, document.uri));
         made.add_text(fields.text, tagged(language, document.text));
         made.add_text(fields.shown_text, document.text);
-        if let Some(key) = exact_key(&mut Analyser::default(), document.title) {
-            made.add_text(fields.title_exact, key);
+        let values = document.variables.iter().map(|(_, value)| (NamedBy::Value, *value));
+        let names = [(NamedBy::Title, document.title)].into_iter().chain(values);
+        for term in name_terms(&mut Analyser::default(), names) {
+            made.add_text(fields.exact, term);
         }
         for (variable, value) in document.variables {
             made.add_text(fields.binding, value_term(SPACE, variable, value));
@@ -99,6 +102,7 @@ impl Yardstick {
         made.add_text(fields.mime_type, "text/*");
         made.add_u64(fields.space, u64::from(SPACE.0));
         made.add_u64(fields.acl, document.acl);
+        made.add_u64(fields.priority, u64::from(u16::MAX / 2));
         made.add_i64(fields.modified, document.modified);
         made.add_u64(fields.version, 1);
         made.add_u64(fields.uri_hash, uri_hash(document.uri));

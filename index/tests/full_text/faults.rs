@@ -162,8 +162,8 @@ fn an_index_of_another_version_is_made_anew() {
     drop(fill(folder.path()));
     let meta = folder.path().join("full_text/meta.json");
     let text = fs::read_to_string(&meta).unwrap();
-    assert!(text.contains("schema=1"), "{text}");
-    fs::write(&meta, text.replace("schema=1", "schema=0")).unwrap();
+    assert!(text.contains("schema=2"), "{text}");
+    fs::write(&meta, text.replace("schema=2", "schema=1")).unwrap();
     check_comes_back(folder.path());
 }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Wanted, window};
+use super::late::Late;
+use super::{SCANNED_BYTES_MAX, Wanted, window};
 use crate::full_text::analysis::{Analyser, Token, TokenKind, stems};
 
 /// Places that are remembered of one text; what comes later is not marked.
@@ -37,6 +38,7 @@ pub(super) struct Finder<'a> {
     /// Which clause's stem a word has, as it is written.
     stemmed: HashMap<String, Option<usize>>,
     analyser: Analyser,
+    late: Late<'a>,
 }
 
 impl<'a> Finder<'a> {
@@ -53,12 +55,14 @@ impl<'a> Finder<'a> {
         wanted.prefixes.iter().for_each(|(prefix, _)| initials.add(prefix));
         wanted.stem_beginnings.iter().for_each(|beginning| initials.add(beginning));
         let (stemmed, analyser) = (HashMap::new(), Analyser::default());
-        Self { wanted, places, initials, stemmed, analyser }
+        let late = Late::new(wanted);
+        Self { wanted, places, initials, stemmed, analyser, late }
     }
 
-    /// The places in the order in which they begin, up to where the text has all that is wanted in `bytes_max` bytes.
+    /// The places in the order in which they begin, up to where the text has all that is wanted in `bytes_max` bytes. Behind
+    /// the first [`SCANNED_BYTES_MAX`] only clauses are looked for that were not there.
     pub(super) fn hits(&mut self, text: &str, bytes_max: usize) -> Vec<Hit> {
-        let Self { wanted, places, initials, stemmed, analyser } = self;
+        let Self { wanted, places, initials, stemmed, analyser, late } = self;
         let mut search = Search {
             text,
             wanted,
@@ -72,8 +76,18 @@ impl<'a> Finder<'a> {
         let mut from = 0;
         while from < text.len() && search.hits.len() < HITS_MAX {
             let end = piece_end(text, from);
-            search.begun.clear(); // positions count from the piece's start
             let piece = text.get(from..end).unwrap_or_default();
+            if from >= SCANNED_BYTES_MAX {
+                let answered = search.clauses();
+                if answered.len() >= wanted.clauses || !late.goes_on() {
+                    break;
+                }
+                if !late.may_answer(piece, &answered) {
+                    from = end;
+                    continue;
+                }
+            }
+            search.begun.clear(); // positions count from the piece's start
             analyser.analyse(piece, None, &mut |token| {
                 search.token(Token { start: from + token.start, end: from + token.end, ..token });
             });
@@ -178,12 +192,18 @@ impl Search<'_, '_> {
         }
     }
 
+    /// The clauses that the text answers, rising.
+    fn clauses(&self) -> Vec<usize> {
+        let mut clauses: Vec<usize> = self.hits.iter().map(|hit| hit.clause).collect();
+        clauses.sort_unstable();
+        clauses.dedup();
+        clauses
+    }
+
     /// The hits, and the weak ones of the clauses that have no other.
     fn answered(self) -> Vec<Hit> {
+        let answered = self.clauses();
         let Self { mut hits, weak, .. } = self;
-        let mut answered: Vec<usize> = hits.iter().map(|hit| hit.clause).collect();
-        answered.sort_unstable();
-        answered.dedup();
         hits.extend(weak.into_iter().filter(|hit| answered.binary_search(&hit.clause).is_err()));
         hits.sort_unstable_by_key(|hit| (hit.start, hit.end, hit.clause));
         hits

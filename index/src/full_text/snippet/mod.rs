@@ -1,10 +1,11 @@
 //! The place of a text that shows best why it was found, with the words that were asked for marked.
 //!
-//! The work is bounded: at most the first [`SCANNED_BYTES_MAX`] bytes are looked at, and not more than it takes to find all
-//! that is wanted close together. Chosen is the window with the most
+//! The work is bounded: the first [`SCANNED_BYTES_MAX`] bytes are looked at until all that is wanted is found close together,
+//! and what is behind them only for words that were not there (`late`). Chosen is the window with the most
 //! different wanted words, among those the densest, among those the first. It begins where a sentence does when one is
 //! near, else where a word does; no character as a reader sees it is cut. White space of all kinds becomes one space.
 
+mod late;
 mod matches;
 #[cfg(test)]
 mod tests;
@@ -16,9 +17,7 @@ use std::ops::Range;
 
 pub(crate) use wanted::Wanted;
 
-use super::analysis::beginning;
-
-/// So much of a text is looked at, bytes.
+/// So much of a text is looked at in any case, bytes.
 pub(crate) const SCANNED_BYTES_MAX: usize = 128 << 10;
 
 /// A piece of a text.
@@ -40,8 +39,7 @@ impl<'a> Snippets<'a> {
 
     /// The best piece of a text, of at most `bytes_max` bytes. Without a match, it is the text's beginning.
     pub(crate) fn of(&mut self, text: &str, bytes_max: usize) -> Snippet {
-        let scanned = beginning(text, SCANNED_BYTES_MAX);
-        let hits = self.0.hits(scanned, bytes_max);
+        let hits = self.0.hits(text, bytes_max);
         let best = window::best(&hits, bytes_max);
         let start = best.map_or(0, |best| window::start(text, &best.span, bytes_max));
         let marks = matches::merged(&hits);
