@@ -112,7 +112,7 @@ fn load(
     packages: &[Package],
     has_priority: bool,
 ) -> Result<(), Box<dyn Error>> {
-    engine.put_space(SpaceSettings::new(space, &format!("{space}://packages/{{+name}}")))?;
+    engine.put_space(SpaceSettings::new(space, format!("{space}://packages/{{+name}}")))?;
     for some in packages.chunks(COMMIT_PACKAGES) {
         let puts = some.iter().map(|package| {
             let binding =
