@@ -33,6 +33,7 @@ use crate::sources::FolderSource;
 
 pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
 pub use error::ConfigError;
+pub(crate) use error::line_of_key;
 pub use listen::{
     AdminListen, check_admin_listen, check_listen, parse_address, parse_admin_listen,
 };

@@ -56,9 +56,9 @@ fn wrong_keys() {
             server("listen = \n"),
         ],
         &expect![[r#"
-            pressmark.toml:3: server.lsten: unknown field `lsten`, expected one of `listen`, `admin_listen`, `admin_token_file`, `allowed_hosts`, `metrics_hosts`, `trusted_proxies`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
-            pressmark.toml:1: sever: unknown field `sever`, expected one of `server`, `storage`, `full_text`, `extract`, `space`, `prompt`, `source`
-            pressmark.toml:4: space.column: unknown field `column`, expected one of `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
+            pressmark.toml:3: server.lsten: unknown key `lsten`: did you mean `listen`? The keys here are `listen`, `admin_listen`, `admin_token_file`, `allowed_hosts`, `metrics_hosts`, `trusted_proxies`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
+            pressmark.toml:1: sever: unknown key `sever`: did you mean `server`? The keys here are `server`, `storage`, `full_text`, `extract`, `space`, `prompt`, `source`
+            pressmark.toml:4: space.column: unknown key `column`: did you mean `columns`? The keys here are `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
             pressmark.toml:1: source: missing field `path`
             pressmark.toml:3: server.listen: duplicate key
             pressmark.toml:2: server.listen: string values must be quoted, expected literal string"#]],
@@ -100,7 +100,7 @@ fn wrong_prompts() {
             pressmark.toml:2: prompt.name: "a b" is no name; use 1 to 64 of A-Z, a-z, 0-9 and _ . -
             pressmark.toml:2: prompt.message: a prompt needs a message
             pressmark.toml:7: prompt.name: "p" is the name of an earlier prompt; give each its own
-            pressmark.toml:3: prompt.text: unknown field `text`, expected one of `name`, `title`, `description`, `argument`, `message`
+            pressmark.toml:3: prompt.text: unknown key `text`: the keys here are `name`, `title`, `description`, `argument`, `message`
             pressmark.toml:4: prompt.argument.name: "a-b" is no name; use 1 to 64 of A-Z, a-z, 0-9 and _
             pressmark.toml:6: prompt.argument.name: `a` is the name of an earlier argument
             pressmark.toml:6: prompt.argument.variable: the argument has `values` already; keep one of them
