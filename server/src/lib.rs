@@ -34,6 +34,8 @@ pub mod metrics;
 pub mod readiness;
 pub mod shutdown;
 pub mod telemetry;
+pub mod terminal;
+pub mod version;
 
 pub mod config;
 pub mod extraction;

@@ -14,6 +14,8 @@ fn pressmark(folder: &Path, arguments: &[&str]) -> Output {
         .current_dir(folder)
         .env_remove("XDG_DATA_HOME")
         .env("HOME", folder)
+        // No server that runs on this machine is asked.
+        .env("PRESSMARK_ADMIN", "127.0.0.1:1")
         .stdin(Stdio::null())
         .output()
         .unwrap()
@@ -80,10 +82,11 @@ fn a_store_is_filled_and_looked_at_from_the_shell() {
         at,
         &["list", "--data", "d"],
         &expect![[r#"
-        exit 0
-        pypi://packages/a%2Fb	a/b
-        pypi://packages/serde	Serde
-    "#]],
+            exit 0
+            pypi://packages/a%2Fb	a/b
+            pypi://packages/serde	Serde
+            2 resources
+        "#]],
     );
     check(
         at,
@@ -145,17 +148,17 @@ fn what_is_wrong_is_named_with_the_way_out() {
         at,
         &["read", "a://b"],
         &expect![[r#"
-        exit 2
-        pressmark: which store? Name it with --data DIR or --config FILE
-    "#]],
+            exit 2
+            pressmark: which store? None is named, and no server answers at 127.0.0.1:1 (PRESSMARK_ADMIN): Connection refused (os error 111); name a store with --data DIR or --config FILE, or start a server with `pressmark serve FOLDER`
+        "#]],
     );
     check(
         at,
         &["read", "a://b", "--data", "none"],
         &expect![[r#"
-        exit 2
-        pressmark: none: there is no store
-    "#]],
+            exit 2
+            pressmark: none: there is no store; check --data, or make one: `pressmark serve FOLDER` of files, `pressmark space add` for records
+        "#]],
     );
     check(
         at,
@@ -408,11 +411,11 @@ fn resources_are_found_from_the_shell() {
         at,
         &["search", "x", "--limit", "0", "--data", "d"],
         &expect![[r#"
-        exit 2
-        error: invalid value '0' for '--limit <COUNT>': 0 is not in 1..=50
+            exit 2
+            error: invalid value '0' for '--limit <COUNT>': write a number from 1 to 50; --cursor goes on with the next page
 
-        For more information, try '--help'.
-    "#]],
+            For more information, try '--help'.
+        "#]],
     );
 }
 

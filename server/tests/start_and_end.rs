@@ -200,7 +200,7 @@ fn a_path_that_is_away_keeps_its_documents_and_a_mistaken_one_is_refused() {
     serve(start("docs"), |_| ());
     fs::rename(at.join("docs"), at.join("away")).unwrap();
     let said = serve(start("docs"), |_| ());
-    assert!(said.contains("\n1 resources are ready"), "{said}");
+    assert!(said.contains("\n1 resource is ready"), "{said}");
     assert!(said.contains("docs: cannot be opened"), "{said}");
     let refused = String::from_utf8(start("dosc").output().unwrap().stderr).unwrap();
     assert!(refused.contains("pressmark: dosc: cannot be opened"), "{refused}");
@@ -222,9 +222,9 @@ fn nothing_is_lost_when_file_descriptors_run_out() {
         serve(command, |_| ())
     };
     let said = serve_with(400);
-    assert!(said.contains("\n1 resources are ready"), "{said}");
+    assert!(said.contains("\n1 resource is ready"), "{said}");
     let said = serve_with(110);
-    assert!(said.contains("\n1 resources are ready"), "{said}");
+    assert!(said.contains("\n1 resource is ready"), "{said}");
     assert!(said.contains(", 1 file or folder could not be read"), "{said}");
     assert!(said.contains("Too many open files"), "{said}");
 }

@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use pressmark_index::engine::Engine;
 use pressmark_index::error::Error;
+use pressmark_index::prompt::Prompt;
 use pressmark_proto::FILE_DESCRIPTOR_SET;
 use pressmark_proto::v1::changes_service_server::ChangesServiceServer;
 use pressmark_proto::v1::ingest_service_server::IngestServiceServer;
@@ -124,9 +125,14 @@ pub async fn serve(
 }
 
 /// The plane's services without a listener: what a command asks of a store that it has opened itself, in the words in
-/// which it asks a server.
-pub(crate) fn in_process(engine: Arc<Engine>, shutdown: Shutdown) -> Routes {
+/// which it asks a server; `declared` are the prompts of the configuration, whose names are taken.
+pub(crate) fn in_process(
+    engine: Arc<Engine>,
+    declared: Vec<Arc<Prompt>>,
+    shutdown: Shutdown,
+) -> Routes {
     let prompts = Arc::new(Prompts::new(Arc::clone(&engine)));
+    prompts.declare(declared);
     bounded(services(&Plane::new(engine, prompts, shutdown), Routes::default()))
 }
 

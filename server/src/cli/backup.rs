@@ -9,6 +9,7 @@ use pressmark_proto::v1;
 use serde::Serialize;
 
 use super::Common;
+use super::numbers::{bytes_text, grouped};
 use super::open::setup;
 use super::output::{Failure, Out, Shown, chain};
 use super::target::Target;
@@ -46,7 +47,7 @@ pub(super) fn backup(common: &Common, arguments: &BackupArgs) -> Result<ExitCode
     };
     let target = Target::look(common, "backup")?;
     let mut messages = target.wait(target.operations().backup(request))?;
-    let mut shown = Shown::new(common.json);
+    let mut shown = Shown::new(common);
     let mut report = None;
     while let Some(message) = target.next(&mut messages)? {
         let v1::BackupResponse { bytes_done, bytes_total, report: last } = message;
@@ -62,7 +63,7 @@ pub(super) fn backup(common: &Common, arguments: &BackupArgs) -> Result<ExitCode
 /// Puts a copy in the place of `--data`, which must not be there yet, or be empty.
 pub(super) fn restore(common: &Common, arguments: &RestoreArgs) -> Result<ExitCode, Failure> {
     let data_dir = setup(common, &[])?.data_dir;
-    let mut shown = Shown::new(common.json);
+    let mut shown = Shown::new(common);
     let restored = backup::restore(&arguments.copy, &data_dir, &mut |done| {
         shown.progress(|| progress(done.bytes_done, done.bytes_total));
     });
@@ -100,19 +101,15 @@ fn print(common: &Common, report: &v1::BackupReport) -> Result<(), Failure> {
         out.json(&Report { folder, through_sequence, bytes_shared, bytes_copied })?;
     } else {
         out.line(&format!(
-            "{folder}: all changes up to {through_sequence}; {} shared, {} copied",
-            mebibytes(bytes_shared),
-            mebibytes(bytes_copied)
+            "{folder}: all changes up to {}; {} shared, {} copied",
+            grouped(through_sequence),
+            bytes_text(bytes_shared),
+            bytes_text(bytes_copied)
         ))?;
     }
     out.end()
 }
 
 fn progress(bytes_done: u64, bytes_total: u64) -> String {
-    format!("{} of {}", mebibytes(bytes_done), mebibytes(bytes_total))
-}
-
-fn mebibytes(bytes: u64) -> String {
-    let tenths = bytes.saturating_mul(10) / (1024 * 1024);
-    format!("{}.{} MiB", tenths / 10, tenths % 10)
+    format!("{} of {}", bytes_text(bytes_done), bytes_text(bytes_total))
 }

@@ -9,8 +9,10 @@ use pressmark_proto::v1;
 use serde::Serialize;
 
 use super::Common;
-use super::output::{Failure, Out, say};
+use super::numbers::grouped;
+use super::output::{Failure, Out};
 use super::target::Target;
+use crate::terminal;
 
 const INDEX_POLL: Duration = Duration::from_millis(50);
 
@@ -40,7 +42,7 @@ struct Values<'a> {
 
 /// Prints the best values, one a line and in order, and on stderr how many there are.
 pub(super) fn run(common: &Common, arguments: &CompleteArgs) -> Result<ExitCode, Failure> {
-    let target = Target::look(common, "complete")?;
+    let target = Target::find(common, "complete")?;
     tell_of_index(&target, common)?;
     let request = v1::CompleteVariableRequest {
         space: arguments.space.clone(),
@@ -58,10 +60,10 @@ pub(super) fn run(common: &Common, arguments: &CompleteArgs) -> Result<ExitCode,
     }
     for value in &completion.values {
         // A line break in a value would make two values of it, and other controls may move the cursor.
-        out.line(&value.replace(char::is_control, "\u{fffd}"))?;
+        out.line(&value.replace(terminal::acts, "\u{fffd}"))?;
     }
     out.end()?;
-    say(&count_line(&completion));
+    common.remark(&count_line(&completion));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -72,14 +74,14 @@ fn tell_of_index(target: &Target, common: &Common) -> Result<(), Failure> {
     if stats.spaces_without_completion == 0 {
         return Ok(());
     }
-    common.remark("the completion index is being made anew");
+    common.remark("the completion index is being rebuilt");
     if let Some(engine) = target.engine() {
         wait_for_index(engine);
     }
     Ok(())
 }
 
-fn wait_for_index(engine: &Engine) {
+pub(super) fn wait_for_index(engine: &Engine) {
     let has_failed = || engine.stats().is_ok_and(|stats| stats.completion.failure.is_some());
     while engine.spaces_without_completion() > 0 && !has_failed() {
         std::thread::sleep(INDEX_POLL);
@@ -108,19 +110,6 @@ fn count_line(completion: &v1::CompleteVariableResponse) -> String {
         Some(total) => format!("{shown} of {}", grouped(total)),
         None => format!("{shown} of too many to count"),
     }
-}
-
-/// Digits in groups of three.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use pressmark_proto::v1;
 use serde::Serialize;
 
 use super::open::{configuration, remark_if_failing, wait_for_full_text};
-use super::output::{Failure, Out, REFUSED, Refusal, chain, code_name, say};
+use super::output::{Failure, Out, REFUSED, Refusal, chain, code_name};
 use super::target::Target;
 use super::{Common, EXIT_PARTLY, EXIT_REFUSED};
 use crate::admin::feed::{CutOff, Feed};
@@ -80,9 +80,12 @@ pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Fai
         .as_ref()
         .map(|path| File::create(path).map_err(|error| format!("{}: {error}", path.display())))
         .transpose()?;
-    let progress =
-        if common.json { Progress::quiet(&plan.files) } else { Progress::new(&plan.files) };
-    let form = if common.json { Form::Json } else { Form::Text };
+    let progress = if common.hides_progress() {
+        Progress::quiet(&plan.files)
+    } else {
+        Progress::new(&plan.files)
+    };
+    let form = if common.has_json_errors() { Form::Json } else { Form::Text };
     let refusals = Refusals::new(&progress, form, arguments.errors_max, errors);
     let (counts, loaded) = match target.engine() {
         Some(engine) => {
@@ -144,9 +147,13 @@ fn print(common: &Common, counts: &LoadCounts, elapsed: Duration) -> Result<(), 
         out.json(&Loaded { created, updated, unchanged, refused, failed_files, seconds })?;
         return out.end();
     }
-    say(&summary(counts));
+    common.remark(&summary(counts));
     if done(counts) >= RATE_RECORDS_MIN {
-        say(&format!("{} in {:.1} s", rate(done(counts), elapsed), elapsed.as_secs_f64()));
+        common.remark(&format!(
+            "{} in {:.1} s",
+            rate(done(counts), elapsed),
+            elapsed.as_secs_f64()
+        ));
     }
     Ok(())
 }

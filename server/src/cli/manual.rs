@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::Cli;
+use super::command_line::command;
 use super::output::{Failure, Out};
 
 /// The name under which the program is called.
@@ -15,13 +14,13 @@ const PROGRAM: &str = "pressmark";
 
 pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), PROGRAM, &mut script);
+    clap_complete::generate(shell, &mut command(), PROGRAM, &mut script);
     print(&script)
 }
 
 /// Prints the page of the program, or writes that one and those of its commands into a folder.
 pub(super) fn man(folder: Option<&Path>) -> Result<ExitCode, Failure> {
-    let command = Cli::command();
+    let command = command();
     if let Some(folder) = folder {
         if !folder.is_dir() {
             return Err(format!(

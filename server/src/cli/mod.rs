@@ -1,16 +1,25 @@
 //! The command line: what can be said, and which function does it.
 
+mod command_line;
+mod common;
+mod examples;
+mod numbers;
 mod output;
 mod target;
 
 mod backup;
 mod complete;
+mod delete;
 mod descriptors;
+mod dump;
 mod inspect;
+mod list;
 mod load;
 mod manual;
 mod open;
 mod prompt;
+mod put;
+mod reindex;
 mod reload;
 mod search;
 mod serve;
@@ -24,156 +33,33 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
+use self::command_line::Parsed;
+use self::common::{Admin, Common};
+use self::examples::{
+    BACKUP_EXAMPLES, COMPLETE_EXAMPLES, COMPLETIONS_EXAMPLES, DUMP_EXAMPLES, EXAMPLES,
+    LIST_EXAMPLES, LOAD_EXAMPLES, PROMPT_EXAMPLES, PUT_EXAMPLES, REINDEX_EXAMPLES, SEARCH_EXAMPLES,
+};
 use self::output::{Failure, Refusal, USAGE, refuse, say};
 use crate::config::{AdminListen, parse_address, parse_admin_listen};
 use crate::extraction::pdf;
-use crate::telemetry::{self, LogFormat, TelemetryConfig};
+use crate::{telemetry, terminal, version};
 
 /// Some records or checks failed; the rest was done.
 pub const EXIT_PARTLY: u8 = 1;
 /// Nothing was done: a wrong argument or configuration, a store that cannot be opened.
 pub const EXIT_REFUSED: u8 = 2;
 
-const EXAMPLES: &str = "Examples:
-  pressmark serve ~/handbook ~/notes            serve two folders at http://127.0.0.1:7411/mcp
-  pressmark stdio ~/handbook                    the same for a host that starts its servers itself
-  pressmark read docs://handbook/README.md --data DIR
-  pressmark load pypi packages.ndjson --config pressmark.toml
-  pressmark search \"overdue fees\" --admin 127.0.0.1:7412     of the server that runs there
-
-Exit codes: 0 all was done, 1 some of it (a record was refused, a check found a fault), 2 nothing was done.";
-
-const LOAD_EXAMPLES: &str = "Examples:
-  pressmark load pypi packages.ndjson more.tsv.zst     with the columns of [space.columns] in pressmark.toml
-  export | pressmark load tickets - --format csv       from another program
-  pressmark load pypi *.csv.gz --errors refused.ndjson keep what was refused, with file, line and reason
-  pressmark load pypi packages.ndjson --admin auto     into the server that has the store of the configuration
-
-Exit codes: 0 all records are in, 1 some of them (others were refused, a file failed, the server went away), 2 none.";
-
-const COMPLETE_EXAMPLES: &str = "Examples:
-  pressmark complete pypi name req --data DIR
-  pressmark complete papers name \"\" --context team=core --context year=2025 --data DIR";
-
-const PROMPT_EXAMPLES: &str = "Examples:
-  pressmark prompt add review.toml --admin 127.0.0.1:7412     hosts hear of it at once
-  pressmark prompt list --data DIR";
-
-const BACKUP_EXAMPLES: &str = "Examples:
-  pressmark backup /backups/monday --data DIR                     of a store that no server owns
-  pressmark backup /backups/monday --admin 127.0.0.1:7412         by the server that owns it
-  pressmark backup /backups/tuesday --previous /backups/monday --data DIR
-  pressmark restore /backups/monday --data NEW_DIR && pressmark verify --data NEW_DIR";
-
-const SEARCH_EXAMPLES: &str = "Examples:
-  pressmark search \"web framework\" --data DIR
-  pressmark search 'title:flask -django async*' --space pypi --limit 20
-  pressmark search numpy --json --data DIR | jq -r '.results[].uri'
-
-All words are wanted; then most of them. \"phrases\" stand together, -word leaves out, prefix* begins words.";
-
-const COMPLETIONS_EXAMPLES: &str = "Examples:
-  pressmark completions bash > ~/.local/share/bash-completion/completions/pressmark
-  pressmark completions zsh > ~/.zfunc/_pressmark
-  pressmark completions fish > ~/.config/fish/completions/pressmark.fish";
-
 /// Serves huge document collections to AI hosts as MCP resources.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = EXAMPLES, max_term_width = 110)]
+#[command(version = version::LONG.as_str(), about, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
     #[command(flatten)]
     common: Common,
     #[command(subcommand)]
     command: Command,
-}
-
-#[derive(Debug, Clone, Args)]
-struct Common {
-    /// Configuration file; without PATHs, `pressmark.toml` of the current folder is taken if it is there
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Data directory; by default a folder named after the configuration or the PATHs
-    #[arg(long, global = true, value_name = "DIR")]
-    data: Option<PathBuf>,
-    /// Ask the running server whose admin plane is at this address; `auto`: the one that has the data directory
-    #[arg(long, global = true, value_name = "ADDRESS", value_parser = parse_admin)]
-    admin: Option<Admin>,
-    /// The token that the server's plane wants, where it is beyond loopback
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILE",
-        env = "PRESSMARK_ADMIN_TOKEN_FILE",
-        value_parser = OsStringValueParser::new().map(PathBuf::from)
-    )]
-    admin_token_file: Option<PathBuf>,
-    /// Print results as JSON, and what is wrong as a JSON object on stderr
-    #[arg(long, global = true)]
-    json: bool,
-    /// What is logged to stderr, e.g. `info`, `warn` or `pressmark=debug`
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILTER",
-        default_value = "info",
-        env = "PRESSMARK_LOG"
-    )]
-    log: String,
-    /// Form of the log lines
-    #[arg(long, global = true, value_enum, default_value_t = LogForm::Text)]
-    log_format: LogForm,
-}
-
-impl Common {
-    /// A store with the configuration that belongs to it; what is logged is not said.
-    fn of_store(config: Option<PathBuf>, data: PathBuf) -> Self {
-        Self {
-            config,
-            data: Some(data),
-            admin: None,
-            admin_token_file: None,
-            json: false,
-            log: String::new(),
-            log_format: LogForm::Text,
-        }
-    }
-
-    /// Something to know for the person at the terminal; programs are told results and faults only.
-    fn remark(&self, line: &str) {
-        if !self.json {
-            say(line);
-        }
-    }
-}
-
-/// Which server is asked.
-#[derive(Debug, Clone)]
-enum Admin {
-    /// The one whose plane is at this URL.
-    At(String),
-    /// The one that has the data directory.
-    Auto,
-}
-
-fn parse_admin(text: &str) -> Result<Admin, String> {
-    match text.split_once("://") {
-        None if text == "auto" => Ok(Admin::Auto),
-        None => Ok(Admin::At(format!("http://{text}"))),
-        Some(("http", _)) => Ok(Admin::At(text.to_owned())),
-        Some((scheme, _)) => Err(format!(
-            "the admin plane does not speak {scheme}; write an address such as 127.0.0.1:7412, or `auto`"
-        )),
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LogForm {
-    Text,
-    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -210,8 +96,17 @@ enum Command {
     /// Print the resources that hold the words asked for, the best first
     #[command(after_help = SEARCH_EXAMPLES)]
     Search(search::SearchArgs),
-    /// Print the URI and title of everything that is listed
-    List,
+    /// Print the URI and title of what hosts are shown, or of everything
+    #[command(after_help = LIST_EXAMPLES)]
+    List(list::ListArgs),
+    /// Print all resources of a space as NDJSON that `load` takes back
+    #[command(after_help = DUMP_EXAMPLES)]
+    Dump(dump::DumpArgs),
+    /// Put one resource: the bytes of a file or of stdin
+    #[command(after_help = PUT_EXAMPLES)]
+    Put(put::PutArgs),
+    /// Delete resources
+    Delete(delete::DeleteArgs),
     /// Add, list or remove spaces
     Space {
         #[command(subcommand)]
@@ -225,6 +120,9 @@ enum Command {
     },
     /// Check every derived key of the store against the truth
     Verify,
+    /// Rebuild the indexes of completion and search from the resources
+    #[command(after_help = REINDEX_EXAMPLES)]
+    Reindex(reindex::ReindexArgs),
     /// Print figures of the store
     Stats,
     /// Make a copy of the store, also while a server serves it
@@ -281,23 +179,21 @@ enum PromptCommand {
 
 /// Parses the command line and does what it says.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let Parsed { cli, idle_option } = match command_line::parse() {
+        Ok(parsed) => parsed,
         Err(error) => return unreadable(&error),
     };
-    let json = cli.common.json;
-    let log = TelemetryConfig {
-        filter: cli.common.log.clone(),
-        format: match cli.common.log_format {
-            LogForm::Text => LogFormat::Text,
-            LogForm::Json => LogFormat::Json,
-        },
-    };
+    let json = cli.common.has_json_errors();
+    let log = cli.common.telemetry();
     if let Err(error) = telemetry::init(&log) {
-        let message = format!("--log {}: {error}", cli.common.log);
+        let message = format!("--log {}: {error}", log.filter);
         return refuse(&Refusal { code: USAGE, message }, json);
     }
-    match run(&cli) {
+    let done = match idle_option {
+        Some(idle) => Err(idle.into()),
+        None => run(&cli),
+    };
+    match done {
         Ok(code) => code,
         // `pressmark list | head`: who reads has seen enough.
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
@@ -312,34 +208,42 @@ pub fn main() -> ExitCode {
 /// A command line that says nothing that can be done; `--help` and `--version` are among them.
 fn unreadable(error: &clap::Error) -> ExitCode {
     let is_wrong = !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if is_wrong && std::env::args_os().any(|argument| argument == "--json") {
+    if is_wrong && command_line::wants_json_errors() {
         let text = error.to_string();
         let message = text.trim().trim_start_matches("error: ").to_owned();
         return refuse(&Refusal { code: USAGE, message }, true);
     }
-    // A terminal that has gone away is no reason to fail.
-    let _ = error.print();
+    let text = error.to_string();
+    let shown = terminal::escaped(&text);
+    if is_wrong && shown != text {
+        // It repeats an argument that would act on the terminal, and colours would be escaped as well.
+        say(shown.trim_end());
+    } else {
+        // A terminal that has gone away is no reason to fail.
+        let _ = error.print();
+    }
     if is_wrong { ExitCode::from(EXIT_REFUSED) } else { ExitCode::SUCCESS }
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     let common = &cli.common;
-    if common.admin.is_some() && !cli.command.can_ask_a_server() {
-        return Err("--admin: this command does not ask a server; leave it out".into());
-    }
     match &cli.command {
         Command::Serve { paths, listen, admin_listen } => {
-            Ok(serve::http(common, paths, *listen, *admin_listen)?)
+            serve::http(common, paths, *listen, *admin_listen)
         }
-        Command::Stdio { paths } => Ok(stdio::stdio(common, paths)?),
+        Command::Stdio { paths } => stdio::stdio(common, paths),
         Command::Load(arguments) => load::run(common, arguments),
         Command::Read { uri } => inspect::read(common, uri),
         Command::Complete(arguments) => complete::run(common, arguments),
         Command::Search(arguments) => search::run(common, arguments),
-        Command::List => inspect::list(common),
+        Command::List(arguments) => list::run(common, arguments),
+        Command::Dump(arguments) => dump::run(common, arguments),
+        Command::Put(arguments) => put::run(common, arguments),
+        Command::Delete(arguments) => delete::run(common, arguments),
         Command::Space { command } => space::run(common, command),
         Command::Prompt { command } => prompt::run(common, command),
         Command::Verify => verify::run(common),
+        Command::Reindex(arguments) => reindex::run(common, arguments),
         Command::Stats => stats::run(common),
         Command::Backup(arguments) => backup::backup(common, arguments),
         Command::Restore(arguments) => backup::restore(common, arguments),
@@ -348,30 +252,6 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::ExtractPdf => {
             pdf::run().map_err(|error| format!("stdin: {error}"))?;
             Ok(ExitCode::SUCCESS)
-        }
-    }
-}
-
-impl Command {
-    /// Whether it works on a store that a server may have.
-    fn can_ask_a_server(&self) -> bool {
-        match self {
-            Command::Load(_)
-            | Command::Read { .. }
-            | Command::Complete(_)
-            | Command::Search(_)
-            | Command::List
-            | Command::Space { .. }
-            | Command::Prompt { .. }
-            | Command::Verify
-            | Command::Stats
-            | Command::Backup(_) => true,
-            Command::Serve { .. }
-            | Command::Stdio { .. }
-            | Command::Restore(_)
-            | Command::Completions { .. }
-            | Command::Man { .. }
-            | Command::ExtractPdf => false,
         }
     }
 }

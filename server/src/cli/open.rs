@@ -1,8 +1,9 @@
 //! From the command line to an open engine: configuration, data directory, spaces.
 
 use std::fs::{DirBuilder, Permissions};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use rustix::fs::Mode;
 use super::Common;
 use super::output::chain;
 use crate::admin::place;
-use crate::config::{Config, DataDirEnvironment, DataDirSeed, default_data_dir};
+use crate::config::{Config, DataDirEnvironment, DataDirSeed, default_data_dir, line_of_key};
 use crate::indexer::{self, Plan};
 use crate::sharing::Served;
 use crate::sources::{self, FolderSource, SourceError};
@@ -73,6 +74,13 @@ fn config_file<'a>(common: &'a Common, paths: &[PathBuf]) -> Option<&'a Path> {
     }
 }
 
+/// `FILE:LINE: ` of a key in the configuration that is read, for faults that show later; empty where it is not found.
+pub(super) fn place_of_key(common: &Common, paths: &[PathBuf], table: &str, key: &str) -> String {
+    let Some(file) = config_file(common, paths) else { return String::new() };
+    let line = std::fs::read_to_string(file).ok().and_then(|text| line_of_key(&text, table, key));
+    line.map_or_else(String::new, |line| format!("{}:{line}: ", file.display()))
+}
+
 fn read_configuration(common: &Common, file: Option<&Path>) -> Result<Config, String> {
     let read = match (&common.config, file) {
         (_, None) => return Ok(Config::default()),
@@ -106,9 +114,9 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
     let data_dir = match (&common.data, &config.storage.path) {
         (Some(data), _) => data.clone(),
         (None, Some(path)) => path.clone(),
-        (None, None) if file.is_none() && paths.is_empty() => {
-            return Err("which store? Name it with --data DIR or --config FILE".to_owned());
-        }
+        (None, None) if file.is_none() && paths.is_empty() => data_of_environment().ok_or(
+            "which store? Name it with --data DIR or --config FILE, or a server that runs with --admin ADDRESS",
+        )?,
         (None, None) => {
             let environment = environment()?;
             default_data_dir(&DataDirSeed { environment: &environment, config_file: file, paths })
@@ -117,6 +125,7 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
                 )?
         }
     };
+    let data_dir = without_detours(&data_dir);
     sources::check_distinct(&sources).map_err(|error| chain(&error))?;
     for source in &mut sources {
         source.data_dir = Some(data_dir.clone());
@@ -128,6 +137,38 @@ pub(super) fn setup(common: &Common, paths: &[PathBuf]) -> Result<Setup, String>
     let folders_said = file.is_some() || !paths.is_empty();
     let served = Served::new(&current_dir()?, file, paths);
     Ok(Setup { config, data_dir, spaces, sources, folders_said, served, away })
+}
+
+/// Whether something says which store is meant.
+pub(super) fn names_a_store(common: &Common, paths: &[PathBuf]) -> bool {
+    common.data.is_some()
+        || !paths.is_empty()
+        || config_file(common, paths).is_some()
+        || data_of_environment().is_some()
+}
+
+/// The data directory for those who name none.
+fn data_of_environment() -> Option<PathBuf> {
+    std::env::var_os("PRESSMARK_DATA").filter(|data| !data.is_empty()).map(PathBuf::from)
+}
+
+/// The same folder, without `/./` and without `..` behind a folder, as people know it.
+fn without_detours(path: &Path) -> PathBuf {
+    let components: Vec<_> = path.components().collect();
+    let last_up = components.iter().rposition(|part| *part == Component::ParentDir);
+    let has_detour = last_up.is_some_and(|at| {
+        components.iter().take(at).any(|part| matches!(part, Component::Normal(_)))
+    });
+    let (Some(last_up), true) = (last_up, has_detour) else {
+        let short: PathBuf = components.iter().filter(|part| **part != Component::CurDir).collect();
+        return if short.as_os_str().is_empty() { path.to_path_buf() } else { short };
+    };
+    let (way, rest) = components.split_at(last_up + 1);
+    // `..` behind a link leads somewhere else than the text says.
+    match way.iter().collect::<PathBuf>().canonicalize() {
+        Ok(folder) => folder.join(rest.iter().collect::<PathBuf>()),
+        Err(_) => path.to_path_buf(),
+    }
 }
 
 /// What to work with after taking over the store of an owner that served other folders, and what to say of it: its windows
@@ -257,7 +298,7 @@ pub(super) fn put_spaces(setup: &Setup, engine: &Engine) -> Result<usize, String
 
 /// Makes a folder for nobody but its owner, whatever the umask says: the store holds what the folders' own modes may
 /// keep from others. One that is there keeps its mode.
-fn make_private(folder: &Path) -> std::io::Result<()> {
+fn make_private(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
@@ -298,10 +339,15 @@ pub(super) fn open_to_search(setup: &Setup, command: &str) -> Result<Arc<Engine>
 }
 
 fn check_existing(setup: &Setup) -> Result<(), String> {
-    if setup.data_dir.join("store").is_dir() {
-        Ok(())
-    } else {
-        Err(format!("{}: there is no store", setup.data_dir.display()))
+    let folder = setup.data_dir.display();
+    match setup.data_dir.join("store").metadata() {
+        Ok(store) if store.is_dir() => Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
+            "{folder}: the data directory cannot be read: {error}; check its path and that this user may read it"
+        )),
+        Ok(_) | Err(_) => Err(format!(
+            "{folder}: there is no store; check --data, or make one: `pressmark serve FOLDER` of files, `pressmark space add` for records"
+        )),
     }
 }
 

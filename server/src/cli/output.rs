@@ -1,6 +1,6 @@
 //! What a command says: results on stdout, everything else on stderr, as text for people or as JSON for programs.
 
-use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{BufWriter, StdoutLock, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,9 @@ use serde::Serialize;
 use tonic::Code;
 
 use super::EXIT_REFUSED;
+use super::common::Common;
+use super::open::NotOpened;
+use crate::terminal;
 
 /// How often a line tells how far something is where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -50,6 +53,17 @@ impl From<String> for Failure {
 impl From<&str> for Failure {
     fn from(message: &str) -> Self {
         Self::from(message.to_owned())
+    }
+}
+
+impl From<NotOpened> for Failure {
+    fn from(not_opened: NotOpened) -> Self {
+        match not_opened {
+            NotOpened::Owned(message) => {
+                Self::Refused(Refusal { code: code_name(Code::FailedPrecondition), message })
+            }
+            NotOpened::Refused(message) => Self::from(message),
+        }
     }
 }
 
@@ -97,10 +111,10 @@ pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
     ExitCode::from(EXIT_REFUSED)
 }
 
-/// A line for the person at the terminal. On stderr, because stdout carries results, and on stdio MCP.
-/// A terminal that has gone away is no reason to fail.
+/// A line for the person at the terminal. On stderr, because stdout carries results, and on stdio MCP. Nothing in it can
+/// act on the terminal. A terminal that has gone away is no reason to fail.
 pub(super) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", terminal::escaped(line));
 }
 
 /// An error with its causes on one line.
@@ -113,12 +127,6 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
-}
-
-/// The end of a line that shows a text: one line, and nothing that moves the cursor.
-pub(super) fn printable(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.replace(char::is_control, "\u{fffd}")
 }
 
 /// Where results go.
@@ -137,13 +145,14 @@ impl Out {
         printed(self.writer.write_all(bytes))
     }
 
+    /// A line; nothing in it can act on a terminal.
     pub(super) fn line(&mut self, line: &str) -> Result<(), Failure> {
-        printed(writeln!(self.writer, "{line}"))
+        printed(writeln!(self.writer, "{}", terminal::escaped(line)))
     }
 
     /// A document on a line of its own.
     pub(super) fn json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
-        self.line(&json_text(document))
+        printed(writeln!(self.writer, "{}", json_text(document)))
     }
 
     /// Has everything written.
@@ -162,7 +171,8 @@ fn printed(result: std::io::Result<()>) -> Result<(), Failure> {
 
 fn json_text(document: &impl Serialize) -> String {
     // What is printed are strings, numbers, and lists and objects of them, which always encode.
-    serde_json::to_string(document).unwrap_or_default()
+    let json = serde_json::to_string(document).unwrap_or_default();
+    terminal::escaped_json(&json).into_owned()
 }
 
 /// How far something is, on stderr: a line that changes on a terminal, a line now and then elsewhere, nothing for programs.
@@ -180,8 +190,9 @@ enum ShownKind {
 // === impl Shown ===
 
 impl Shown {
-    pub(super) fn new(json: bool) -> Self {
-        let kind = match (json, std::io::stderr().is_terminal()) {
+    pub(super) fn new(common: &Common) -> Self {
+        let can_redraw = terminal::can_redraw(&std::io::stderr());
+        let kind = match (common.hides_progress(), can_redraw) {
             (true, _) => ShownKind::Quiet,
             (false, true) => ShownKind::Terminal,
             (false, false) => ShownKind::Lines,
@@ -192,7 +203,7 @@ impl Shown {
     pub(super) fn progress(&mut self, line: impl FnOnce() -> String) {
         match self.kind {
             ShownKind::Terminal => {
-                let _ = write!(std::io::stderr().lock(), "\r{}", line());
+                let _ = write!(std::io::stderr().lock(), "\r{}", terminal::escaped(&line()));
             }
             ShownKind::Lines if self.last_line.elapsed() >= LINE_INTERVAL => {
                 self.last_line = Instant::now();

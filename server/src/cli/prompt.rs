@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use pressmark_proto::v1;
 use serde::Serialize;
 
-use super::output::{Failure, Out, chain, printable, say};
+use super::output::{Failure, Out, chain};
 use super::target::Target;
 use super::{Common, PromptCommand};
 use crate::admin::prompts::sent;
 use crate::config;
+use crate::terminal::one_line;
 
 /// A prompt, as `--json` shows it.
 #[derive(Serialize)]
@@ -78,7 +79,10 @@ fn add(common: &Common, file: &Path) -> Result<ExitCode, Failure> {
         if common.json {
             out.json(&Added { name, replaced })?;
         } else {
-            say(&format!("{} the prompt `{name}`", if replaced { "replaced" } else { "added" }));
+            common.remark(&format!(
+                "{} the prompt `{name}`",
+                if replaced { "replaced" } else { "added" }
+            ));
         }
     }
     out.end()?;
@@ -86,7 +90,7 @@ fn add(common: &Common, file: &Path) -> Result<ExitCode, Failure> {
 }
 
 fn list(common: &Common) -> Result<ExitCode, Failure> {
-    let target = Target::look(common, "prompt list")?;
+    let target = Target::find(common, "prompt list")?;
     let mut pages = target.wait(target.prompts().list_prompts(v1::ListPromptsRequest {}))?;
     let mut out = Out::new();
     while let Some(page) = target.next(&mut pages)? {
@@ -96,7 +100,7 @@ fn list(common: &Common) -> Result<ExitCode, Failure> {
             } else {
                 let arguments: Vec<&str> =
                     prompt.arguments.iter().map(|argument| argument.name.as_str()).collect();
-                let title = printable(prompt.title.as_deref().unwrap_or_default());
+                let title = one_line(prompt.title.as_deref().unwrap_or_default());
                 out.line(&format!("{}\t{title}\t{}", prompt.name, arguments.join(" ")))?;
             }
         }
@@ -114,7 +118,7 @@ fn remove(common: &Common, name: &str) -> Result<ExitCode, Failure> {
         out.json(&Removed { name })?;
         out.end()?;
     } else {
-        say(&format!("removed the prompt `{name}`"));
+        common.remark(&format!("removed the prompt `{name}`"));
     }
     Ok(ExitCode::SUCCESS)
 }

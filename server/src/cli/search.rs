@@ -1,6 +1,5 @@
 //! `pressmark search`: what the model's tool finds, from the shell.
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -10,21 +9,26 @@ use pressmark_proto::v1;
 use serde::Serialize;
 
 use super::Common;
-use super::complete::{grouped, pairs, parse_chosen};
+use super::complete::{pairs, parse_chosen};
 use super::inspect::time_text;
+use super::list::{no_such_space, space_name};
+use super::numbers::grouped;
 use super::open::{FAILING_MAX, INDEX_POLL};
-use super::output::{Failure, Out, printable, say};
+use super::output::{Failure, Out};
 use super::target::Target;
 use crate::highlight::highlighted;
+use crate::terminal::{self, one_line};
 
 /// Bytes of a snippet: two lines of a terminal.
 const SNIPPET_BYTES: u32 = 200;
+/// Results of a page.
+const LIMIT_MAX: u32 = 50;
 
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
     /// Words, "phrases", -word, field:value, prefix*
-    #[arg(allow_hyphen_values = true)]
-    query: String,
+    #[arg(required = true, value_name = "WORD")]
+    query: Vec<String>,
     /// Only in this space
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
@@ -35,7 +39,7 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "TYPE")]
     mime_type: Option<String>,
     /// How many results
-    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = parse_limit)]
     limit: u32,
     /// Order of the results
     #[arg(long, value_enum, default_value_t = Sort::Relevance)]
@@ -65,14 +69,14 @@ const COLOURS: Paint =
 
 /// Prints the results in order, and on stderr how many there are and what else is to be known.
 pub(super) fn run(common: &Common, arguments: &SearchArgs) -> Result<ExitCode, Failure> {
-    let target = Target::look_to_search(common, "search")?;
+    let target = Target::find_to_search(common, "search")?;
     let stats = usable(&target)?;
     let order = match arguments.sort {
         Sort::Relevance => v1::SearchOrder::Relevance,
         Sort::Recent => v1::SearchOrder::Recent,
     };
     let request = v1::SearchResourcesRequest {
-        query: arguments.query.clone(),
+        query: arguments.query.join(" "),
         space: arguments.space.clone().unwrap_or_default(),
         variables: pairs(&arguments.variable),
         mime_type: arguments.mime_type.clone().unwrap_or_default(),
@@ -90,15 +94,16 @@ pub(super) fn run(common: &Common, arguments: &SearchArgs) -> Result<ExitCode, F
         out.end()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let plain = !std::io::stdout().is_terminal()
-        || std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
-    let paint = if plain { PLAIN } else { COLOURS };
+    let paint = if common.has_colours() { COLOURS } else { PLAIN };
     for hit in &page.hits {
         out.bytes(shown(hit, &paint).as_bytes())?;
     }
     out.end()?;
     for line in epilogue(&page) {
-        say(&line);
+        common.remark(&line);
+    }
+    if let Some(line) = unknown_spaces(&target, &arguments.query)? {
+        common.remark(&line);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -119,11 +124,34 @@ fn usable(target: &Target) -> Result<v1::GetStatsResponse, Failure> {
     }
 }
 
+fn parse_limit(text: &str) -> Result<u32, String> {
+    let limit = text.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
+    limit.ok_or_else(|| {
+        format!("write a number from 1 to {LIMIT_MAX}; --cursor goes on with the next page")
+    })
+}
+
+/// Names that `space:NAME` asks for and that are none, with those that there are.
+fn unknown_spaces(target: &Target, query: &[String]) -> Result<Option<String>, Failure> {
+    let words = query.iter().flat_map(|words| words.split_whitespace());
+    let asked = words.filter_map(|word| word.trim_start_matches('-').strip_prefix("space:"));
+    let asked: Vec<_> = asked
+        .map(|name| name.trim_matches('"'))
+        .filter(|name| !name.is_empty() && !name.ends_with('*'))
+        .collect();
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    let spaces = target.wait(target.spaces().list_spaces(v1::ListSpacesRequest {}))?.spaces;
+    let is_unknown = |name: &&&str| !spaces.iter().any(|entry| space_name(entry) == **name);
+    Ok(asked.iter().find(is_unknown).map(|name| no_such_space(name, &spaces)))
+}
+
 /// Title, URI and snippet, and an empty line.
 fn shown(hit: &v1::SearchHit, paint: &Paint) -> String {
     let Paint { title, mark, dim, end } = paint;
     let mut lines =
-        format!("{title}{}{end}\n  {dim}{}{end}\n", printable(&hit.title), printable(&hit.uri));
+        format!("{title}{}{end}\n  {dim}{}{end}\n", one_line(&hit.title), one_line(&hit.uri));
     let snippet = highlighted(&quiet(&snippet(hit)), mark, end);
     if !snippet.is_empty() {
         lines.push_str(&format!("  {snippet}\n"));
@@ -142,7 +170,7 @@ fn snippet(hit: &v1::SearchHit) -> Snippet {
 fn quiet(snippet: &Snippet) -> Snippet {
     let mut text = String::with_capacity(snippet.text.len());
     for character in snippet.text.chars() {
-        if character.is_control() {
+        if terminal::acts(character) {
             text.extend(std::iter::repeat_n(' ', character.len_utf8()));
         } else {
             text.push(character);

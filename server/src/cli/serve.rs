@@ -14,8 +14,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::open::{Setup, open_to_serve, setup};
-use super::output::{chain, say};
+use super::open::{Setup, names_a_store, open_to_serve, place_of_key, setup};
+use super::output::{Failure, chain};
 use super::reload::{Reload, on_hangup};
 use super::{Common, descriptors, try_lines};
 use crate::admin::place::Place;
@@ -27,13 +27,22 @@ use crate::shutdown::{Drained, Shutdown};
 use crate::sources::FolderSource;
 use crate::watch::Keeper;
 
+/// Ports from this one on are free for everybody.
+const PORT_FREE_MIN: u16 = 1024;
+
+const NOTHING_TO_SERVE: &str = "nothing to serve: name the folders, as in `pressmark serve ~/handbook`; for records that \
+                                were loaded name the store with --data DIR, or a configuration with --config FILE";
+
 /// Serves over HTTP until a signal ends it.
 pub(super) fn http(
     common: &Common,
     paths: &[PathBuf],
     listen: Option<SocketAddr>,
     admin_listen: Option<AdminListen>,
-) -> Result<ExitCode, String> {
+) -> Result<ExitCode, Failure> {
+    if !names_a_store(common, paths) {
+        return Err(NOTHING_TO_SERVE.into());
+    }
     let setup = setup(common, paths)?;
     let server = &setup.config.server;
     let address = listen.unwrap_or(server.listen);
@@ -43,15 +52,18 @@ pub(super) fn http(
     config::check_admin_listen(admin_listen, server.admin_token_file.is_some())
         .map_err(|reason| format!("--admin-listen: {reason}"))?;
     let callers = match &server.admin_token_file {
-        Some(file) => Callers::With(Token::read(file)?),
+        Some(file) => {
+            Callers::With(Token::read(file).map_err(|reason| token_fault(common, paths, &reason))?)
+        }
         None => Callers::Anyone,
     };
     let connections_max = descriptors::raise(server.connections_max);
     let runtime = runtime()?;
     runtime.block_on(async {
         // Bound before the store is opened: an address in use is said at once.
-        let listener =
-            TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
+        let listener = TcpListener::bind(address)
+            .await
+            .map_err(|error| not_bound(address, &error, "--listen"))?;
         let bound = listener.local_addr().map_err(|error| error.to_string())?;
         let admin = bind_admin(admin_listen).await?;
         let engine = open_to_serve(&setup, "serve")?;
@@ -69,16 +81,17 @@ pub(super) fn http(
         };
         on_hangup(reload, &app.shutdown)?;
         share(&setup, &app);
-        say(&format!("pressmark: data in {}", setup.data_dir.display()));
-        say(&format!("pressmark: serving MCP at http://{bound}/mcp"));
+        common.remark(&format!("pressmark: data in {}", setup.data_dir.display()));
+        common.remark(&format!("pressmark: serving MCP at http://{bound}/mcp"));
         // Taken away before the store is given up.
         let _place = match admin {
-            Some(admin) => serve_plane(&setup, &app, admin, callers)?,
+            Some(admin) => serve_plane(common, &setup, &app, admin, callers)?,
             None => None,
         };
-        let indexing = index_in_background(&setup, &engine, &app, Some(bound));
+        let ready = Ready { common: common.clone(), bound };
+        let indexing = index_in_background(&setup, &engine, &app, Some(ready));
         app.serve_http(listener).await;
-        finish(&app, indexing).await
+        Ok(finish(&app, indexing).await?)
     })
 }
 
@@ -96,13 +109,44 @@ async fn bind_admin(listen: AdminListen) -> Result<Option<TcpListener>, String> 
         }
         (bound, _) => bound,
     };
-    bound.map(Some).map_err(|error| {
-        format!("admin plane: {address}: {error}; give it another address with --admin-listen")
-    })
+    bound
+        .map(Some)
+        .map_err(|error| format!("admin plane: {}", not_bound(address, &error, "--admin-listen")))
+}
+
+/// Why an address cannot be listened at, and what to do about it.
+fn not_bound(address: SocketAddr, error: &io::Error, option: &str) -> String {
+    let (what, way_out) = match error.kind() {
+        io::ErrorKind::AddrInUse => (
+            "the address is in use".to_owned(),
+            format!(
+                "end what listens there, perhaps another `pressmark serve`, or choose another port with {option}; port 0 is any free one"
+            ),
+        ),
+        io::ErrorKind::PermissionDenied if address.port() < PORT_FREE_MIN => (
+            format!("ports below {PORT_FREE_MIN} are for the administrator"),
+            format!(
+                "choose a higher one with {option}, or give the program the capability CAP_NET_BIND_SERVICE"
+            ),
+        ),
+        io::ErrorKind::AddrNotAvailable => (
+            "this machine does not have that address".to_owned(),
+            format!("choose one of its own with {option}, such as 127.0.0.1"),
+        ),
+        _ => (error.to_string(), format!("choose another address with {option}")),
+    };
+    format!("{address}: {what}; {way_out}")
+}
+
+/// What is wrong with the token file, and where it is named.
+fn token_fault(common: &Common, paths: &[PathBuf], reason: &str) -> String {
+    let place = place_of_key(common, paths, "server", "admin_token_file");
+    format!("{place}server.admin_token_file: {reason}")
 }
 
 /// Serves the admin plane, and names its address in the data directory for commands that look for it there.
 fn serve_plane(
+    common: &Common,
     setup: &Setup,
     app: &App,
     listener: TcpListener,
@@ -114,7 +158,7 @@ fn serve_plane(
     if let Err(error) = &place {
         tracing::warn!("commands cannot find the admin plane by the data directory: {error}");
     }
-    say(&format!("pressmark: admin plane at http://{bound}"));
+    common.remark(&format!("pressmark: admin plane at http://{bound}"));
     Ok(place.ok())
 }
 
@@ -143,13 +187,19 @@ pub(super) struct Indexing {
     ended: JoinHandle<()>,
 }
 
+/// What is said after the first pass.
+pub(super) struct Ready {
+    common: Common,
+    bound: SocketAddr,
+}
+
 /// Brings the sources up to date and keeps them so, on a thread of its own; on a terminal's side, says what can be tried
 /// after the first pass.
 pub(super) fn index_in_background(
     setup: &Setup,
     engine: &Arc<Engine>,
     app: &App,
-    bound: Option<SocketAddr>,
+    ready: Option<Ready>,
 ) -> Indexing {
     let engine = Arc::clone(engine);
     let plan = setup.plan();
@@ -169,8 +219,8 @@ pub(super) fn index_in_background(
         drop(settling);
         // On HTTP nobody waits for it.
         let _ = passed.send(());
-        if let Some(bound) = bound.filter(|_| !shutdown.has_begun()) {
-            try_lines::print(&engine, bound, summary);
+        if let Some(ready) = ready.filter(|_| !shutdown.has_begun()) {
+            try_lines::print(&ready.common, &engine, ready.bound, summary);
         }
         keeper.keep_up();
     });

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use pressmark_proto::v1;
 use serde::Serialize;
+use tonic::Code;
 
-use super::output::{Failure, Out, say};
+use super::numbers::counted;
+use super::output::{Failure, Out, code_name};
 use super::target::Target;
 use super::{Common, SpaceCommand};
 
@@ -25,9 +27,9 @@ pub(super) struct AddArgs {
     /// MIME type of records that have none
     #[arg(long)]
     mime_type: Option<String>,
-    /// What resources/list shows of it
-    #[arg(long, value_enum, default_value_t = List::Auto)]
-    list: List,
+    /// What resources/list shows of it [default: auto]
+    #[arg(long, value_enum)]
+    list: Option<List>,
     /// Replies may only be kept for the same caller
     #[arg(long)]
     private: bool,
@@ -82,27 +84,7 @@ pub(super) fn run(common: &Common, command: &SpaceCommand) -> Result<ExitCode, F
 
 fn add(common: &Common, arguments: &AddArgs) -> Result<ExitCode, Failure> {
     let target = Target::make(common, "space add")?;
-    let list = match arguments.list {
-        List::Auto => v1::ListMode::Unspecified,
-        List::All => v1::ListMode::All,
-        List::Pinned => v1::ListMode::Pinned,
-        List::None => v1::ListMode::None,
-    };
-    let mut space = v1::Space {
-        name: arguments.name.clone(),
-        uri_template: arguments.uri_template.clone(),
-        title: arguments.title.clone(),
-        description: arguments.description.clone(),
-        mime_type: arguments.mime_type.clone(),
-        list: list.into(),
-        ..v1::Space::default()
-    };
-    if arguments.private {
-        space.cache_scope = v1::CacheScope::Private.into();
-    }
-    if arguments.warn_on_alias_clash {
-        space.alias_clash = v1::AliasClash::Warn.into();
-    }
+    let space = settings(arguments, known(&target, &arguments.name)?);
     let request = v1::PutSpaceRequest { space: Some(space) };
     let space = target.wait(target.spaces().put_space(request))?.space.unwrap_or_default();
     if common.json {
@@ -113,8 +95,48 @@ fn add(common: &Common, arguments: &AddArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The space of this name as it is.
+fn known(target: &Target, name: &str) -> Result<v1::Space, Failure> {
+    let request = v1::GetSpaceRequest { name: name.to_owned() };
+    match target.wait(target.spaces().get_space(request)) {
+        Ok(response) => Ok(response.space.unwrap_or_default()),
+        Err(Failure::Refused(refusal)) if refusal.code == code_name(Code::NotFound) => {
+            Ok(v1::Space::default())
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// What is not said stays as it is.
+fn settings(arguments: &AddArgs, known: v1::Space) -> v1::Space {
+    let mut space = v1::Space {
+        name: arguments.name.clone(),
+        uri_template: arguments.uri_template.clone(),
+        title: arguments.title.clone().or(known.title),
+        description: arguments.description.clone().or(known.description),
+        mime_type: arguments.mime_type.clone().or(known.mime_type),
+        ..known
+    };
+    if let Some(list) = arguments.list {
+        let list = match list {
+            List::Auto => v1::ListMode::Unspecified,
+            List::All => v1::ListMode::All,
+            List::Pinned => v1::ListMode::Pinned,
+            List::None => v1::ListMode::None,
+        };
+        space.list = list.into();
+    }
+    if arguments.private {
+        space.cache_scope = v1::CacheScope::Private.into();
+    }
+    if arguments.warn_on_alias_clash {
+        space.alias_clash = v1::AliasClash::Warn.into();
+    }
+    space
+}
+
 fn list(common: &Common) -> Result<ExitCode, Failure> {
-    let target = Target::look(common, "space list")?;
+    let target = Target::find(common, "space list")?;
     let spaces = target.wait(target.spaces().list_spaces(v1::ListSpacesRequest {}))?.spaces;
     let mut out = Out::new();
     for v1::SpaceEntry { space, resource_count } in spaces {
@@ -138,7 +160,8 @@ fn remove(common: &Common, name: &str) -> Result<ExitCode, Failure> {
         out.json(&Removed { name, resources_deleted })?;
         out.end()?;
     } else {
-        say(&format!("removed the space `{name}` with {resources_deleted} resources"));
+        let resources = counted(resources_deleted, "resource", "resources");
+        common.remark(&format!("removed the space `{name}` with {resources}"));
     }
     Ok(ExitCode::SUCCESS)
 }

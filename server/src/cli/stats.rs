@@ -8,8 +8,15 @@ use serde::Serialize;
 
 use super::Common;
 use super::inspect::time_text;
+use super::list::space_name;
+use super::numbers::{bytes_text, counted, grouped};
 use super::output::{Failure, Out};
 use super::target::Target;
+
+/// Columns of the names before the figures.
+const NAME_WIDTH: usize = 14;
+/// Parts of the store whose size is shown.
+const PARTS_SHOWN: usize = 5;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,55 +65,127 @@ struct FullText<'a> {
 
 /// Prints figures of the store.
 pub(super) fn run(common: &Common) -> Result<ExitCode, Failure> {
-    let target = Target::look_with_full_text(common, "stats")?;
+    let target = Target::find_with_full_text(common, "stats")?;
     let stats = target.wait(target.operations().get_stats(v1::GetStatsRequest {}))?;
     let mut out = Out::new();
     if common.json {
         out.json(&Figures::of(&stats))?;
     } else {
-        for (name, value) in lines(&stats) {
-            out.line(&format!("{name:24}{value}"))?;
+        let spaces = target.wait(target.spaces().list_spaces(v1::ListSpacesRequest {}))?.spaces;
+        for (name, value) in lines(&stats, &spaces) {
+            out.line(&format!("{name:NAME_WIDTH$}{value}"))?;
         }
     }
     out.end()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(stats: &v1::GetStatsResponse) -> Vec<(String, String)> {
+/// What there is, then what is behind or wrong.
+fn lines(stats: &v1::GetStatsResponse, spaces: &[v1::SpaceEntry]) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
-    let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
-    let completion = stats.completion.clone().unwrap_or_default();
-    line("data directory", stats.data_directory.clone());
-    line("resources", stats.resource_count.to_string());
-    line("change log", format!("{} to {}", stats.oldest_sequence, stats.newest_sequence));
-    line("different ACLs", stats.acl_count.to_string());
-    for v1::DiskUse { part, bytes } in &stats.disk {
-        line(&format!("bytes in {part}"), bytes.to_string());
+    let mut line = |name, value| lines.push((name, value));
+    line("store", stats.data_directory.clone());
+    line("program", format!("{}, store format {}", stats.program_version, stats.format_version));
+    line(
+        "resources",
+        format!(
+            "{} in {}",
+            grouped(stats.resource_count),
+            counted(count(spaces.len()), "space", "spaces")
+        ),
+    );
+    for entry in spaces {
+        line("", format!("{} in {}", grouped(entry.resource_count), space_name(entry)));
     }
-    line("completion entries", completion.entry_count.to_string());
-    line("bytes in completion", completion.disk_bytes.to_string());
-    if stats.spaces_without_completion > 0 {
-        line("spaces without it yet", stats.spaces_without_completion.to_string());
-    }
-    if let Some(full_text) = &stats.full_text {
-        line("full-text documents", full_text.document_count.to_string());
-        line("full-text segments", full_text.segment_count.to_string());
-        line("bytes in full text", full_text.disk_bytes.to_string());
-        let behind = stats.newest_sequence.saturating_sub(full_text.through_sequence);
-        if behind > 0 {
-            line("changes not in it yet", behind.to_string());
-        }
-        if !full_text.failure.is_empty() {
-            line("full text failed", full_text.failure.clone());
-        }
-    }
-    if !completion.failure.is_empty() {
-        line("completion failed", completion.failure);
-    }
-    if !stats.writable {
-        line("writes are refused", stats.refusal_reason.clone());
-    }
+    line("access lists", grouped(stats.acl_count));
+    line("changes kept", changes(stats));
+    line("disk", disk(stats));
+    let (block, hot) = (bytes_text(stats.block_cache_bytes), bytes_text(stats.hot_cache_bytes));
+    line("memory", format!("{block} of tables, {hot} of resources that are read often"));
+    line("completion", completion(stats));
+    line("search", search(stats));
+    let writes = match (&stats.refusing_since, stats.writable) {
+        (_, true) => "taken".to_owned(),
+        (Some(since), false) => format!(
+            "refused since {}: {}",
+            time_text(since).unwrap_or_default(),
+            stats.refusal_reason
+        ),
+        (None, false) => format!("refused: {}", stats.refusal_reason),
+    };
+    line("writes", writes);
     lines
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+fn changes(stats: &v1::GetStatsResponse) -> String {
+    match (stats.oldest_sequence, stats.newest_sequence) {
+        (0, 0) => "none yet".to_owned(),
+        (0, newest) => format!("none; the last one was {}", grouped(newest)),
+        (oldest, newest) => format!("{} to {}", grouped(oldest), grouped(newest)),
+    }
+}
+
+/// All of it, and the parts that make most of it.
+fn disk(stats: &v1::GetStatsResponse) -> String {
+    let mut parts: Vec<_> =
+        stats.disk.iter().map(|part| (part.bytes, part.part.as_str())).collect();
+    if let Some(full_text) = &stats.full_text {
+        parts.push((full_text.disk_bytes, "full_text"));
+    }
+    let total = parts.iter().map(|(bytes, _)| bytes).sum();
+    parts.sort_unstable_by(|one, other| other.cmp(one));
+    let largest: Vec<_> = parts
+        .iter()
+        .filter(|(bytes, _)| *bytes > 0)
+        .take(PARTS_SHOWN)
+        .map(|(bytes, part)| format!("{part} {}", bytes_text(*bytes)))
+        .collect();
+    match largest.as_slice() {
+        [] => bytes_text(total),
+        largest => format!("{}: {}", bytes_text(total), largest.join(", ")),
+    }
+}
+
+fn completion(stats: &v1::GetStatsResponse) -> String {
+    let state = stats.completion.clone().unwrap_or_default();
+    let mut text = format!(
+        "{}, {}",
+        counted(state.entry_count, "entry", "entries"),
+        bytes_text(state.disk_bytes)
+    );
+    if stats.spaces_without_completion > 0 {
+        let spaces = counted(stats.spaces_without_completion, "space is", "spaces are");
+        text.push_str(&format!("; {spaces} still being indexed"));
+    }
+    if !state.failure.is_empty() {
+        text.push_str(&format!("; it has failed: {}", state.failure));
+    }
+    text
+}
+
+fn search(stats: &v1::GetStatsResponse) -> String {
+    let Some(state) = &stats.full_text else { return "off".to_owned() };
+    let mut text = format!(
+        "{} in {}, {}",
+        counted(state.document_count, "document", "documents"),
+        counted(state.segment_count, "segment", "segments"),
+        bytes_text(state.disk_bytes)
+    );
+    let behind = stats.newest_sequence.saturating_sub(state.through_sequence);
+    if !state.complete {
+        text.push_str("; the index is being built");
+    } else if behind > 0 {
+        let changes = counted(behind, "change is", "changes are");
+        text.push_str(&format!("; {changes} not in it yet"));
+    }
+    if !state.failure.is_empty() {
+        text.push_str(&format!("; it has failed: {}", state.failure));
+    }
+    text
 }
 
 impl<'a> Figures<'a> {

@@ -15,7 +15,7 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use super::{
     Common, descriptors,
     open::{NotOpened, Setup, open_to_serve, setup, setup_after},
-    output::{chain, say},
+    output::{Failure, chain},
     serve::{Indexing, end_on_signals, finish, hello, index_in_background, runtime, share},
 };
 use crate::{
@@ -39,29 +39,29 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const OWN_PIPE_BYTES: usize = 64 * 1024;
 
 /// Serves over stdin and stdout until the input ends.
-pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, String> {
+pub(super) fn stdio(common: &Common, paths: &[PathBuf]) -> Result<ExitCode, Failure> {
     let setup = Arc::new(setup(common, paths)?);
     descriptors::raise(FOLLOWERS_MAX);
     let runtime = runtime()?;
     let code = runtime.block_on(async {
         match open_to_serve(&setup, "stdio") {
-            Ok(engine) => own(&setup, engine).await,
+            Ok(engine) => own(common, &setup, engine).await,
             Err(NotOpened::Owned(_)) => follow(&setup).await,
             Err(NotOpened::Refused(reason)) => Err(reason),
         }
     });
     // A read of stdin that is under way cannot be taken back; do not wait for it.
     runtime.shutdown_background();
-    code
+    Ok(code?)
 }
 
 /// Serves the host out of the store, and the windows that come.
-async fn own(setup: &Setup, engine: Arc<Engine>) -> Result<ExitCode, String> {
+async fn own(common: &Common, setup: &Setup, engine: Arc<Engine>) -> Result<ExitCode, String> {
     let config = &setup.config;
     let app = App::new(Arc::clone(&engine), config.server.clone(), &config.full_text);
     app.declare_prompts(config.prompts.iter().cloned());
     end_on_signals(&app.shutdown)?;
-    say(&format!("pressmark: data in {}", setup.data_dir.display()));
+    common.remark(&format!("pressmark: data in {}", setup.data_dir.display()));
     share(setup, &app);
     let mut indexing = index_in_background(setup, &engine, &app, None);
     // Whether it ended, or not in time, or with a panic, which `finish` tells of.

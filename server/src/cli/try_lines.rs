@@ -7,14 +7,21 @@ use pressmark_index::contents_fragment::WireFields;
 use pressmark_index::engine::Engine;
 use pressmark_index::list::PageBounds;
 
-use super::output::say;
+use super::Common;
+use super::numbers::counted;
 use crate::indexer::Summary;
 
 /// Prints the lines, with a document that is really there.
-pub(super) fn print(engine: &Engine, bound: SocketAddr, summary: Summary) {
+pub(super) fn print(common: &Common, engine: &Engine, bound: SocketAddr, summary: Summary) {
+    let say = |line: &str| common.remark(line);
     let url = format!("http://{bound}/mcp");
     let count: u64 = engine.spaces().spaces.iter().map(|space| space.resource_count()).sum();
-    say(&format!("\n{count} resources are ready at {url}{}", what_failed(summary)));
+    let are = if count == 1 { "is" } else { "are" };
+    let count = counted(count, "resource", "resources");
+    say(&format!("\n{count} {are} ready at {url}{}", what_failed(summary)));
+    if common.hides_progress() {
+        return;
+    }
     if let Some(uri) = first_uri(engine) {
         say(&format!("\nRead one:\n  {}", curl_line(&url, &uri)));
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use pressmark_proto::v1;
 use serde::Serialize;
 
+use super::numbers::{counted, grouped};
 use super::output::{Failure, Out, Shown};
 use super::target::Target;
 use super::{Common, EXIT_PARTLY};
@@ -23,11 +24,14 @@ pub(super) fn run(common: &Common) -> Result<ExitCode, Failure> {
     // What was committed last is in the full-text index then: that it is not there yet is no fault.
     let target = Target::look_at_all(common, "verify")?;
     let mut messages = target.wait(target.operations().verify(v1::VerifyRequest {}))?;
-    let mut shown = Shown::new(common.json);
+    let mut shown = Shown::new(common);
     let mut checked = None;
     while let Some(message) = target.next(&mut messages)? {
         let v1::VerifyResponse { resources_checked, resources_total, report } = message;
-        shown.progress(|| format!("{resources_checked} of {resources_total} resources checked"));
+        shown.progress(|| {
+            let total = counted(resources_total, "resource", "resources");
+            format!("{} of {total} checked", grouped(resources_checked))
+        });
         checked = report.map(|report| (resources_checked, report));
     }
     drop(shown);
@@ -61,14 +65,10 @@ fn print(common: &Common, resources: u64, report: &v1::VerifyReport) -> Result<(
         }
         out.line(&format!(
             "{} and {} checked: {}",
-            counted(resources, "resource"),
-            counted(*derived_keys_checked, "derived key"),
-            counted(*fault_count, "fault")
+            counted(resources, "resource", "resources"),
+            counted(*derived_keys_checked, "derived key", "derived keys"),
+            counted(*fault_count, "fault", "faults")
         ))?;
     }
     out.end()
-}
-
-fn counted(count: u64, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }

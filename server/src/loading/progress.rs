@@ -1,6 +1,6 @@
 //! How far a load has come: a bar on a terminal, a line now and then elsewhere.
 
-use std::io::{IsTerminal, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parking_lot::Mutex;
 
 use super::input::is_stdin;
+use crate::terminal;
 
 /// How often a line is printed where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -36,7 +37,7 @@ impl Progress {
     /// Of a load of these files.
     pub fn new(files: &[PathBuf]) -> Self {
         let bytes_total = bytes_total(files);
-        let bar = std::io::stderr().is_terminal().then(|| bar(bytes_total));
+        let bar = terminal::can_redraw(&std::io::stderr()).then(|| bar(bytes_total));
         Self::shown(bytes_total, bar, Some(LINE_INTERVAL))
     }
 
@@ -90,7 +91,7 @@ impl Progress {
     /// Prints a line; the bar stays below it. A terminal that has gone away is no reason to fail.
     pub fn print(&self, line: &str) {
         let write = || {
-            let _ = writeln!(std::io::stderr().lock(), "{line}");
+            let _ = writeln!(std::io::stderr().lock(), "{}", terminal::escaped(line));
         };
         match &self.bar {
             Some(bar) => bar.suspend(write),

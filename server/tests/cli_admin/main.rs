@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 mod connection;
+mod finding;
+mod manners;
 mod prompts;
+mod records;
 mod reload;
 mod two_servers;
 
@@ -65,6 +68,8 @@ impl Desk {
             .env_remove("XDG_DATA_HOME")
             .env("HOME", self.path())
             .env("PRESSMARK_LOG", "warn")
+            // No other server that runs on this machine is asked.
+            .env("PRESSMARK_ADMIN", "127.0.0.1:1")
             .stdin(Stdio::null());
         command
     }
@@ -290,7 +295,7 @@ fn exit_codes_and_errors_are_those_of_the_table() {
 fn the_owner_of_a_store_is_named_with_the_way_to_ask_it() {
     let desk = Desk::new();
     let server = desk.serve("d");
-    let refused = desk.run(&["list", "--data", "d"]);
+    let refused = desk.run(&["verify", "--data", "d"]);
     let error = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2));
     assert!(error.contains("`pressmark serve` (pid "), "{error}");
