@@ -7,7 +7,7 @@ ARGS ?=
 # Where the compiled server is. Asked for only when a target needs it.
 BIN = $$(cargo metadata --locked --no-deps --format-version 1 | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
 
-.PHONY: run test setup check fmt clients conformance bench load help
+.PHONY: run test setup release check fmt clients conformance bench load help
 
 help: ## Say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -21,6 +21,10 @@ test: ## Run all checks and tests: what CI runs
 
 setup: ## Install what building needs, and build RocksDB once a machine
 	tools/setup.sh
+
+release: setup ## Build what is shipped: dist/pressmark, and its debug information beside it
+	cargo build --locked --release --package pressmark
+	tools/package.sh "$(BIN)/release/pressmark" dist
 
 check: setup ## Format, rules and lints: the quick part of `make test`
 	cargo fmt --all --check
