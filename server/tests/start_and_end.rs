@@ -139,7 +139,8 @@ fn the_limit_of_open_files_is_raised_and_said_when_low() {
         let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
         assert_eq!(files.split_whitespace().nth(3), Some("512"), "{files}");
     });
-    assert!(said.contains("at most 512 files and connections can be open"), "{said}");
+    assert!(said.contains("can open 512 files and connections"), "{said}");
+    assert!(said.contains("connections_max is lowered from 16384 to 256"), "{said}");
 }
 
 #[test]
