@@ -19,6 +19,9 @@ const WINDOW_SHARE: u64 = 4;
 /// From so many documents in a window on, many are looked at together.
 const DENSE_MIN: u32 = 128;
 
+/// Of more words than these a query is a sentence.
+const LISTED_WORDS_MAX: usize = 10;
+
 /// How many of the words a document must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
@@ -449,10 +452,11 @@ impl WordRow {
     }
 }
 
-/// The score of the words that a document has. Of a sentence it counts as much as the words tell that are there: else a
-/// document that often has two of ten words would be better than one that has nine of them.
+/// The score of the words that a document has. Of several words it counts as much as the words tell that are there: else a
+/// document that often has two of ten words would be better than one that has nine of them. Of a sentence it does not, most
+/// of whose words tell nothing.
 fn score_of_words(words: &mut [WordRow], doc: DocId) -> f32 {
-    let is_sentence = words.len() > FEW_WORDS_MAX;
+    let is_list = (FEW_WORDS_MAX + 1..=LISTED_WORDS_MAX).contains(&words.len());
     let (mut score, mut there, mut all) = (0.0, 0.0, 0.0);
     for word in words {
         let of_word = word.score(doc);
@@ -462,7 +466,7 @@ fn score_of_words(words: &mut [WordRow], doc: DocId) -> f32 {
             there += word.importance;
         }
     }
-    if is_sentence && all > 0.0 { score * there / all } else { score }
+    if is_list && all > 0.0 { score * there / all } else { score }
 }
 
 /// The first document from `target` on that has `wanted` of the words.
