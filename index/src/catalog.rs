@@ -224,6 +224,20 @@ impl SpaceCatalog {
         self.templates.matches(uri).filter_map(|(id, bindings)| Some((self.get(id)?, bindings)))
     }
 
+    /// Other spellings of a normalised URI that hosts take for the same, see
+    /// [`delimiter_spellings`](crate::resource_uri::delimiter_spellings): literal text of templates stands as it is.
+    pub fn delimiter_spellings(&self, uri: &str) -> Vec<String> {
+        let mut spellings = Vec::new();
+        for literal_bytes in self.templates.prefix_bytes(uri) {
+            for spelling in crate::resource_uri::delimiter_spellings(uri, literal_bytes) {
+                if !spellings.contains(&spelling) {
+                    spellings.push(spelling);
+                }
+            }
+        }
+        spellings
+    }
+
     /// The spaces that are no longer served and whose resources are still being removed.
     pub fn removing(&self) -> &[Arc<Space>] {
         &self.removing

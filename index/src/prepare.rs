@@ -183,6 +183,17 @@ fn minted_variables(space: &Space, bindings: &[Binding], uri: &str) -> Result<St
         let detail = format!("the variable `{}` stands twice", twice.name);
         return Err(Error::new(ErrorKind::InvalidRecord, uri, detail));
     }
+    let template = space.matcher.template();
+    let is_known = |binding: &&Binding| template.variables().any(|v| v.name == binding.name);
+    if let Some(unknown) = bindings.iter().find(|binding| !is_known(binding)) {
+        let (name, known) = (&unknown.name, template.variable_names());
+        let detail = format!(
+            "the template `{}` has no variable `{name}`; it has {known}",
+            template.as_str()
+        );
+        return Err(Error::new(ErrorKind::InvalidRecord, uri, detail));
+    }
+    let bindings = &*space.matcher.spread(bindings);
     let uri = resource_uri::normalise_strict(&expand(space, bindings, uri)?)?;
     let back = space.matcher.match_uri(&uri).unwrap_or_default();
     match lost_binding(space, bindings, &back) {
@@ -209,12 +220,6 @@ fn expand(space: &Space, bindings: &[Binding], uri: &str) -> Result<String> {
 /// expand to, since their spelling is normalised.
 fn lost_binding(space: &Space, given: &[Binding], back: &[Binding]) -> Option<String> {
     let template = space.matcher.template();
-    let unknown = given
-        .iter()
-        .find(|binding| !template.variables().any(|variable| variable.name == binding.name));
-    if let Some(binding) = unknown {
-        return Some(binding.name.clone());
-    }
     template
         .variables()
         .map(|variable| &variable.name)

@@ -144,7 +144,7 @@ impl Shared {
     }
 
     /// The look-up order: the normalised URI as it stands; what its variables expand to; what hosts
-    /// make of a stored URI. What may not be seen is treated as absent.
+    /// make of a stored URI, escapes first, then delimiters. What may not be seen is treated as absent.
     pub(crate) fn look_up(
         &self,
         view: &View<'_>,
@@ -180,7 +180,31 @@ impl Shared {
                 return Ok(hits.pop());
             }
         }
-        Ok(None)
+        self.look_up_delimiters(view, catalog, uri, access)
+    }
+
+    /// The one resource whose URI differs in how its delimiters are spelled, and perhaps in what aliases are for.
+    fn look_up_delimiters(
+        &self,
+        view: &View<'_>,
+        catalog: &SpaceCatalog,
+        uri: &str,
+        access: &Access,
+    ) -> Result<Option<Hit>> {
+        let mut hits: Vec<Hit> = Vec::new();
+        for spelling in catalog.delimiter_spellings(uri) {
+            let mut stored = match view.get(Cf::Aliases, spelling.as_bytes())? {
+                Some(value) => decode_alias(&value)?,
+                None => Vec::new(),
+            };
+            stored.push(spelling);
+            for uri in &stored {
+                let hit = self.hit(view, catalog, uri, access)?;
+                let known = hits.iter().any(|known| known.found.stored_uri == *uri);
+                hits.extend(hit.filter(|_| !known));
+            }
+        }
+        Ok(if hits.len() == 1 { hits.pop() } else { None })
     }
 
     fn hit(

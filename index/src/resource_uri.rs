@@ -10,6 +10,12 @@
 //! - a stored URI with an escaped escape (`%25` before two hexadecimal digits) asked by a host that undoes `%25` but
 //!   leaves another of the four that occurs; all undone and none undone are found even then;
 //! - a host's spelling that is no URI: `a%25E9` becomes `a%E9`, which is not UTF-8 and refused before any look-up.
+//!
+//! # Delimiters
+//!
+//! Hosts undo the escapes of delimiters as well (`%28` becomes `(`), and templates escape them only where a variable
+//! stands. So another spelling is not stored but looked for, and only when nothing else was found: [`delimiter_spellings`]
+//! says what. A URI that has some of them escaped and others not, in one variable, is found by its own spelling only.
 
 use std::borrow::Cow;
 
@@ -26,6 +32,11 @@ pub const URI_BYTES_MAX: usize = 8 * 1024;
 
 /// What hosts undo, and what becomes of it.
 const UNDONE_ESCAPES: [(&str, char); 4] = [("%2F", '/'), ("%25", '%'), ("%2B", '+'), ("%26", '&')];
+
+/// Delimiters that hosts undo besides those that aliases are for (RFC 3986 section 2.2, and what a path may hold).
+const DELIMITERS: &[u8] = b"!'()*,:;=@$";
+/// Those of them with which templates separate and name values.
+const SEPARATORS: &[u8] = b",;=";
 
 /// The normal form (RFC 3986 section 6.2.2) of a URI that is asked for; borrowed when it is that already.
 ///
@@ -70,6 +81,51 @@ pub fn alias_candidates(asked_normalised: &str) -> Vec<String> {
     let mut candidates = vec![composed(asked_normalised)];
     candidates.extend(undone(asked_normalised).filter(|undone| candidates.first() != Some(undone)));
     candidates
+}
+
+/// Other spellings of a normalised URI with regard to its delimiters, behind the literal text that takes `literal_bytes`:
+/// all escaped, all but those that separate values, none escaped.
+pub fn delimiter_spellings(uri: &str, literal_bytes: usize) -> Vec<String> {
+    let authority_end = uri.find("://").map(|at| at + "://".len()).and_then(|begin| {
+        Some(begin + uri.get(begin..)?.find(['/', '?', '#']).unwrap_or(uri.len() - begin))
+    });
+    let path = authority_end.or_else(|| scheme_end(uri).map(|colon| colon + 1)).unwrap_or(0);
+    let Some((literal, rest)) = uri.split_at_checked(path.max(literal_bytes)) else {
+        return Vec::new();
+    };
+    let mut spellings: Vec<String> = Vec::new();
+    for respelled in [
+        escape_delimiters(rest, |_| true),
+        escape_delimiters(rest, |byte| !SEPARATORS.contains(&byte)),
+        undo_delimiters(rest),
+    ] {
+        let spelling = format!("{literal}{respelled}");
+        if spelling != uri && spelling.len() <= URI_BYTES_MAX && !spellings.contains(&spelling) {
+            spellings.push(spelling);
+        }
+    }
+    spellings
+}
+
+fn escape_delimiters(text: &str, wanted: impl Fn(u8) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match u8::try_from(character) {
+            Ok(byte) if DELIMITERS.contains(&byte) && wanted(byte) => {
+                escaped.push_str(&format!("%{byte:02X}"));
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+fn undo_delimiters(text: &str) -> String {
+    let mut undone = text.to_owned();
+    for byte in DELIMITERS {
+        undone = undone.replace(&format!("%{byte:02X}"), &char::from(*byte).to_string());
+    }
+    undone
 }
 
 /// A path as it stands in a URI, `/` between its segments: how sources make the value of `{+path}` from a file's path.

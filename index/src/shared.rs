@@ -21,6 +21,7 @@ use crate::resource::UnixMillis;
 use crate::space::SpaceSettings;
 use crate::stop::Stop;
 use crate::store::Store;
+use crate::uri_template::UriTemplate;
 
 /// Readers take what they need from here without a lock that the writer could hold for long.
 pub(crate) struct Shared {
@@ -287,12 +288,21 @@ impl Shared {
                 "the space of this name is still being removed: try again when that is done".into(),
             );
         }
-        let twin = catalog.spaces.iter().find(|space| {
-            space.settings.uri_template == settings.uri_template
-                && space.settings.name != settings.name
+        let is_there = catalog
+            .by_name(&settings.name)
+            .is_some_and(|space| space.settings.uri_template == settings.uri_template);
+        let matcher = UriTemplate::parse(&settings.uri_template).and_then(|t| t.matcher());
+        // A store may have such spaces already; what it serves it goes on serving.
+        let twin = catalog.spaces.iter().filter(|_| !is_there).find(|space| {
+            space.settings.name != settings.name
+                && matcher.as_ref().is_ok_and(|matcher| space.matcher.matches_the_same(matcher))
         });
         if let Some(twin) = twin {
-            return conflict(format!("the space `{}` has the same template", twin.settings.name));
+            let SpaceSettings { name, uri_template, .. } = &twin.settings;
+            let detail = format!(
+                "the space `{name}` has the template `{uri_template}`, which matches the same URIs: add a literal that tells them apart"
+            );
+            return conflict(detail);
         }
         match catalog.by_name(&settings.name) {
             Some(space)

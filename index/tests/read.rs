@@ -370,3 +370,62 @@ fn a_text_of_long_lines_is_offered_by_characters() {
     let message = check_error(error, ErrorKind::LimitExceeded);
     assert!(message.contains("in 1 lines") && !message.contains("#line="), "{message}");
 }
+
+#[test]
+fn delimiters_that_hosts_undo_find_the_stored_resource() {
+    let (_folder, engine) = docs();
+    engine.put_space(SpaceSettings::new("acme", "v://acme/{name}")).unwrap();
+    engine.put_space(SpaceSettings::new("plus", "p://(acme)/{+path}")).unwrap();
+    put(&engine, text("acme", "v://acme/report%20%281%29.md", "report")).unwrap();
+    put(&engine, text("acme", "v://acme/%21%27%2A%2C%3A%40%3D%3B%24%26%2B", "all")).unwrap();
+    put(&engine, text("plus", "p://(acme)/x(1)", "raw")).unwrap();
+    for (asked, wanted) in [
+        ("v://acme/report%20(1).md", "report"),
+        ("v://acme/report%20%281%29.md", "report"),
+        ("v://acme/!'*,:@=;$&+", "all"),
+        ("p://(acme)/x%281%29", "raw"),
+        ("p://(acme)/x(1)", "raw"),
+    ] {
+        assert_eq!(read_text(&engine, asked), wanted, "{asked}");
+    }
+    check_error(read(&engine, "v://acme/report%20(2).md"), ErrorKind::NotFound);
+    let clash = put(&engine, text("plus", "p://(acme)/x%281%29", "escaped"));
+    let message = check_error(clash, ErrorKind::Conflict);
+    assert!(message.contains("`p://(acme)/x(1)`"), "{message}");
+}
+
+#[test]
+fn a_string_for_an_exploded_path_is_its_segments() {
+    use pressmark_index::resource::{Address, Binding, Value};
+    let (_folder, engine) = docs();
+    engine.put_space(SpaceSettings::new("repo", "r://repo{/path*}")).unwrap();
+    for (value, uri) in [("server.py", "r://repo/server.py"), ("a/b", "r://repo/a/b")] {
+        let mut resource = text("repo", "", value);
+        let binding = Binding { name: "path".into(), value: Value::String(value.into()) };
+        resource.address = Address::Variables(vec![binding]);
+        put(&engine, resource).unwrap();
+        assert_eq!(read_text(&engine, uri), value);
+    }
+    let mut resource = text("repo", "", "x");
+    let binding = Binding { name: "pth".into(), value: Value::String("x".into()) };
+    resource.address = Address::Variables(vec![binding]);
+    let message = check_error(put(&engine, resource), ErrorKind::InvalidRecord);
+    assert!(message.contains("no variable `pth`; it has `path`"), "{message}");
+}
+
+#[test]
+fn templates_that_match_the_same_uris_are_refused_as_two_spaces() {
+    let (_folder, engine) = docs();
+    engine.put_space(SpaceSettings::new("one", "p://p/{name}/{+rest}{?q}")).unwrap();
+    for (template, refused) in [
+        ("p://p/{x}/{+y}{?q}", true),
+        ("P://P/{x}/{+y}{?q}", true),
+        ("p://p/{x}/{y}{?q}", false),
+        ("p://p/{x}/{+y}{?other}", false),
+        ("p://p/{x}/{+x}{?q}", false),
+    ] {
+        let put = engine.put_space(SpaceSettings::new("two", template));
+        let is_conflict = put.as_ref().is_err_and(|error| error.kind() == ErrorKind::Conflict);
+        assert_eq!(is_conflict, refused, "{template}: {put:?}");
+    }
+}

@@ -42,6 +42,7 @@ pub mod extraction;
 mod highlight;
 pub mod indexer;
 pub mod loading;
+mod moment;
 mod search_notes;
 pub mod sources;
 pub mod watch;

@@ -26,11 +26,17 @@ impl Transaction<'_, '_> {
                 others.push(alias.clone());
             }
         }
+        for spelling in self.catalog().delimiter_spellings(&put.uri) {
+            others.extend(self.alias(&spelling)?);
+            if self.head(&spelling)?.is_some() {
+                others.push(spelling);
+            }
+        }
         let Some(other) = others.iter().find(|other| **other != put.uri) else {
             return Ok(None);
         };
         let text = format!(
-            "a host that undoes escapes in a URI (%2F, %25, %26, %2B) or changes its Unicode normal form cannot tell it from `{other}`"
+            "a host that undoes escapes in a URI (%2F, %25, %26, %2B, or those of delimiters) or changes its Unicode normal form cannot tell it from `{other}`"
         );
         match space.settings.alias_clash {
             AliasClash::Warn => Ok(Some(text)),

@@ -1,5 +1,7 @@
 //! A template made ready for variable matching: normalised literals, and for each expression what its text may hold.
 
+use std::borrow::Cow;
+
 use super::encode::{
     CharSet, QUERY, RESERVED, TRIPLET_BYTES, UNRESERVED, push_keeping_triplets, triplet_at,
     triplet_char_at,
@@ -11,7 +13,7 @@ use super::normal_form::{
 use super::{
     Component, ExpandError, Expression, Modifier, Operator, TemplateError, UriTemplate, VarSpec,
 };
-use crate::resource::Binding;
+use crate::resource::{Binding, Value};
 
 /// The most variables that a template may have to be matched: with the URI's length this bounds the work.
 pub const VARIABLES_MAX: usize = 64;
@@ -105,6 +107,62 @@ impl TemplateMatcher {
     /// The literal prefix up to and including its last slash, when it has a non-empty authority.
     pub fn root_folder(&self) -> Option<&str> {
         self.literal_prefix.get(..self.root_folder_bytes?)
+    }
+
+    /// The bindings with lists for all exploded variables: a string expands as a list of itself (RFC 6570 section 3.2.1).
+    /// In a path (`{/path*}`) it is split at its slashes, because that is what people mean by one.
+    pub fn spread<'a>(&self, bindings: &'a [Binding]) -> Cow<'a, [Binding]> {
+        let exploded = |binding: &Binding| {
+            let name = &binding.name;
+            let mut specs = self.template.variables();
+            let spec = specs.find(|s| s.name == *name && s.modifier == Modifier::Explode)?;
+            Some(spec.operator).filter(|_| matches!(binding.value, Value::String(_)))
+        };
+        if !bindings.iter().any(|binding| exploded(binding).is_some()) {
+            return Cow::Borrowed(bindings);
+        }
+        let spread = bindings.iter().map(|binding| match (exploded(binding), &binding.value) {
+            (Some(operator), Value::String(text)) => {
+                let items = match operator {
+                    Operator::PathSegment => text.split('/').map(str::to_owned).collect(),
+                    _ => vec![text.clone()],
+                };
+                Binding { name: binding.name.clone(), value: Value::List(items) }
+            }
+            _ => binding.clone(),
+        });
+        Cow::Owned(spread.collect())
+    }
+
+    /// Whether both templates match the same URIs, whatever their variables are called. Names that stand in the URI
+    /// (`{?name}`) count, and so do modifiers.
+    pub fn matches_the_same(&self, other: &Self) -> bool {
+        self.shape() == other.shape()
+    }
+
+    /// The template with a number for each variable whose name does not stand in the URI.
+    fn shape(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        let mut shape = String::new();
+        for element in &self.elements {
+            match element {
+                Element::Literal(text) => shape.push_str(text),
+                Element::Run(run) => {
+                    shape.push_str(&format!("{{{:?}", run.operator));
+                    for Target { spec, name_in_uri } in &run.targets {
+                        let number = names.iter().position(|name| *name == spec.name);
+                        let number = number.unwrap_or_else(|| {
+                            names.push(&spec.name);
+                            names.len() - 1
+                        });
+                        let named = if run.operator.named() { name_in_uri.as_str() } else { "" };
+                        shape.push_str(&format!(" {number}{named}{:?}", spec.modifier));
+                    }
+                    shape.push('}');
+                }
+            }
+        }
+        shape
     }
 
     /// Expands and normalises: the one spelling under which a resource with these bindings is stored.

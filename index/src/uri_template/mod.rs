@@ -141,6 +141,18 @@ impl UriTemplate {
         })
     }
 
+    /// The names of its variables, each once, as errors show them; "no variable" where there is none.
+    pub fn variable_names(&self) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for variable in self.variables() {
+            let name = format!("`{}`", variable.name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if names.is_empty() { "no variable".to_owned() } else { names.join(", ") }
+    }
+
     /// Whether what it expands to can be URIs: those begin with a scheme (RFC 3986 section 3).
     ///
     /// # Errors

@@ -72,6 +72,16 @@ impl TemplateSet {
         })
     }
 
+    /// The lengths of the literal prefixes that begin the URI, the longest first.
+    pub fn prefix_bytes<'a>(&'a self, uri: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let last =
+            self.prefixes.partition_point(|prefix| prefix.text.as_str() <= uri).checked_sub(1);
+        std::iter::successors(last, |at| self.prefixes.get(*at)?.parent)
+            .filter_map(|at| self.prefixes.get(at))
+            .filter(move |prefix| uri.starts_with(&prefix.text))
+            .map(|prefix| prefix.text.len())
+    }
+
     /// The templates whose literal prefix begins the URI, in order of precedence.
     fn candidates(&self, uri: &str) -> Vec<usize> {
         let mut ranks = Vec::new();

@@ -70,7 +70,7 @@ pub(super) fn listed(page: &ListPage) -> Result<Vec<v1::Resource>, Error> {
 fn resource(json: &[u8]) -> Result<v1::Resource, Error> {
     let listed: Listed = serde_json::from_slice(json).map_err(|error| corrupt("list", error))?;
     let Annotations { audience, priority, last_modified } = listed.annotations;
-    let modified = last_modified.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let modified = last_modified.and_then(|text| crate::moment::time(&text));
     let role = |role| match role {
         Role::User => v1::Role::User.into(),
         Role::Assistant => v1::Role::Assistant.into(),
@@ -84,7 +84,7 @@ fn resource(json: &[u8]) -> Result<v1::Resource, Error> {
         size: listed.size,
         audience: audience.into_iter().map(role).collect(),
         priority,
-        last_modified: modified.map(|time| convert::time(time.as_millisecond())),
+        last_modified: modified.map(convert::time),
         icons_json: listed.icons.map(text),
         meta_json: listed.meta.map(text),
         ..v1::Resource::default()

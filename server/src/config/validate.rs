@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pressmark_index::space::{AliasClash, CacheScope, ListMode, SpaceSettings};
+use pressmark_index::uri_template::UriTemplate;
 use toml::Spanned;
 
 use super::error::Fault;
@@ -249,7 +250,9 @@ fn spaces(
         })?;
         let mut columns = Vec::with_capacity(space.columns.len());
         for (column, target) in space.columns {
-            let target = value("space.columns", target, |text| column_target(&text))?;
+            let target = value("space.columns", target, |text| {
+                column_target(&text).and_then(|target| known_variable(&settings, target))
+            })?;
             columns.push(ColumnMapping { column, target });
         }
         spaces.push(SpaceConfig { settings, columns });
@@ -389,6 +392,20 @@ pub(crate) fn column_target(text: &str) -> Result<ColumnTarget, String> {
             .map(ColumnTarget::Field)
             .map_err(|detail| format!("{detail} and no \"variables.<name>\"")),
     }
+}
+
+/// A variable that the template of the space does not have could never be filled.
+fn known_variable(settings: &SpaceSettings, target: ColumnTarget) -> Result<ColumnTarget, String> {
+    let (ColumnTarget::Variable(name), Ok(template)) =
+        (&target, UriTemplate::parse(&settings.uri_template))
+    else {
+        return Ok(target);
+    };
+    if template.variables().any(|variable| variable.name == *name) {
+        return Ok(target);
+    }
+    let known = template.variable_names();
+    Err(format!("names the variable `{name}`, and the template has {known}"))
 }
 
 fn space_name(name: &str) -> Result<(), String> {

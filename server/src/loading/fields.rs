@@ -3,6 +3,8 @@
 use pressmark_index::error::{TEXT_BYTES_MAX, shortened};
 use pressmark_index::resource::{Address, Binding, Role, UnixMillis};
 
+use crate::moment;
+
 /// Why something is no record: the field, where it is known, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordError {
@@ -68,10 +70,29 @@ pub(super) fn role(field: &str, text: &str) -> Result<Role, RecordError> {
     }
 }
 
-/// ISO 8601 with a time zone, e.g. `2025-01-12T15:00:58Z`.
+/// A time of RFC 3339, e.g. `2025-01-12T15:00:58Z`.
 pub(super) fn timestamp(field: &str, text: &str) -> Result<UnixMillis, RecordError> {
-    match text.parse::<jiff::Timestamp>() {
-        Ok(time) => Ok(time.as_millisecond()),
-        Err(_) => wrong(field, format!("`{text}` is no time like `2025-01-12T15:00:58Z`")),
+    match moment::time(text) {
+        Some(time) => Ok(time),
+        None => wrong(field, format!("`{text}` is no time like `2025-01-12T15:00:58Z`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_rfc_3339() {
+        assert_eq!(timestamp("t", "9999-12-31T23:59:59.999999999Z"), Ok(253_402_300_799_999));
+        assert_eq!(timestamp("t", "2025-01-12T15:00:58+05:30").ok(), Some(1_736_674_258_000));
+        for text in [
+            "2025-01-12",
+            "2025-01-12T00:00Z",
+            "2025-01-12T15:00:58+0530",
+            "2025-01-12T15:00:58+24:00",
+        ] {
+            assert!(timestamp("t", text).is_err(), "{text}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Opening a file: decompression by its first bytes, the byte order mark, and how much of it was read.
+//! Opening a file: what it is by its first bytes, the byte order mark, and how much of it was read.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -6,16 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::bufread::MultiGzDecoder;
+use super::compressed::{self, Contents};
 
-/// How much is read from the disk, and decompressed, at a time.
+/// How much is decompressed at a time.
 const BUFFER_BYTES: usize = 256 * 1024;
-/// RFC 1952 section 2.3.1.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// RFC 8878 section 3.1.1.
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// RFC 8878 section 3.1.2: frames that carry no data, with which some compressors begin; the first byte is 0x50 to 0x5f.
-const ZSTD_SKIPPABLE_MAGIC_END: [u8; 3] = [0x2a, 0x4d, 0x18];
 const UTF8_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 /// Decompressed bytes of a file.
@@ -31,27 +25,17 @@ pub fn is_stdin(path: &Path) -> bool {
 /// The content says how it is compressed, not the name: names are wrong where a transfer has decompressed a file.
 ///
 /// # Errors
-/// The file cannot be opened or read, or is UTF-16.
+/// The file cannot be opened or read, is UTF-16, or of a kind that is known and not read.
 pub fn open(path: &Path, bytes_read: &Arc<AtomicU64>) -> io::Result<Input> {
     let file: Box<dyn Read> =
         if is_stdin(path) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
     decompressed(Counted { inner: file, bytes_read: Arc::clone(bytes_read) })
 }
 
-fn decompressed(mut file: impl Read + 'static) -> io::Result<Input> {
-    let head = peek::<4>(&mut file)?;
-    let is_gzip = head.starts_with(&GZIP_MAGIC);
-    let is_zstd = head == ZSTD_MAGIC
-        || matches!(head.split_first(), Some((0x50..=0x5f, end)) if end == ZSTD_SKIPPABLE_MAGIC_END);
-    let whole = Cursor::new(head).chain(file);
-    if is_gzip {
-        let compressed = BufReader::with_capacity(BUFFER_BYTES, whole);
-        without_mark(MultiGzDecoder::new(compressed))
-    } else if is_zstd {
-        let compressed = BufReader::with_capacity(BUFFER_BYTES, whole);
-        without_mark(zstd::Decoder::with_buffer(compressed)?)
-    } else {
-        without_mark(whole)
+fn decompressed(file: impl Read + 'static) -> io::Result<Input> {
+    match compressed::open(Box::new(file))? {
+        Contents::Plain(file) => without_mark(file),
+        Contents::Compressed(members) => without_mark(members),
     }
 }
 
@@ -127,6 +111,73 @@ mod tests {
         check(&[zstd(b"one "), zstd(b"two")].concat(), Ok("one two"));
         let skippable = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 0xff];
         check(&[&skippable[..], &zstd(b"one")].concat(), Ok("one"));
+    }
+
+    #[test]
+    fn zero_bytes_behind_compressed_data_are_padding() {
+        let padding = [0; 300_000];
+        for one in [gzip(b"one "), zstd(b"one ")] {
+            check(&[&one[..], &padding].concat(), Ok("one "));
+            check(&[&one[..], &padding[..1]].concat(), Ok("one "));
+            check(&[&one[..], &padding, &one].concat(), Ok("one one "));
+        }
+        // At the beginning of a file they are no padding, and a plain text has none.
+        check(b"\0\0", Ok("\0\0"));
+    }
+
+    #[test]
+    fn what_else_stands_behind_compressed_data_is_named() {
+        for (one, format) in [(gzip(b"one "), "gzip"), (zstd(b"one "), "Zstandard")] {
+            for (padding, rest) in [(0, "x"), (9, "trash"), (0, "\u{1f}"), (3, "\n")] {
+                let bytes = [&one[..], &vec![0; padding], rest.as_bytes()].concat();
+                let reason = format!(
+                    "at byte {}, behind the {format} data, stands something else; what stands from there on is not read",
+                    one.len() + padding + 1
+                );
+                let mut text = String::new();
+                let mut input = decompressed(Cursor::new(bytes)).unwrap();
+                let error = input.read_to_string(&mut text).unwrap_err();
+                assert_eq!((text.as_str(), error.to_string()), ("one ", reason));
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_window_is_refused_with_its_size() {
+        let with_window = |log| {
+            let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.long_distance_matching(true).unwrap();
+            encoder.window_log(log).unwrap();
+            encoder.write_all(b"one").unwrap();
+            encoder.finish().unwrap()
+        };
+        check(&with_window(27), Ok("one"));
+        let refused = |mib| {
+            format!(
+                "its Zstandard frame asks for a window of {mib} MiB; at most 128 MiB are taken: try `zstd -dc --long=31 FILE | pressmark load SPACE - --format ndjson` (or csv, tsv)"
+            )
+        };
+        check(&with_window(28), Err(&refused(256)));
+        check(&with_window(31), Err(&refused(2048)));
+        check(&[zstd(b""), with_window(31)].concat(), Err(&refused(2048)));
+        // A frame that says how long its contents are needs no larger window, and one that lies is found out.
+        let single_segment = [0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x10];
+        check(&single_segment, Err(&refused(256)));
+    }
+
+    #[test]
+    fn kinds_that_are_not_read_are_named() {
+        for (head, what) in [
+            (&b"BZh91AY&SY\0"[..], "compressed with bzip2"),
+            (b"BZh9\x17\x72\x45\x38\x50\x90", "compressed with bzip2"),
+            (b"\xfd7zXZ\0\0", "compressed with xz"),
+            (b"PK\x03\x04\x14\0", "a zip archive or a workbook"),
+            (b"PAR1\x15", "a Parquet file"),
+        ] {
+            let error = decompressed(Cursor::new(head.to_vec())).err().unwrap().to_string();
+            assert!(error.starts_with(&format!("it is {what}, which is not read: ")), "{error}");
+        }
+        check(b"BZh9,text", Ok("BZh9,text"));
     }
 
     #[test]

@@ -103,9 +103,10 @@ impl<'a> Router<'a> {
 fn lane_of(matcher: &TemplateMatcher, address: &Address, lane_count: usize) -> usize {
     let expanded = match address {
         Address::Uri(uri) | Address::Both { uri, .. } => Some(resource_uri::normalise_strict(uri)),
-        Address::Variables(bindings) => {
-            matcher.expand_canonical(bindings).ok().map(|uri| resource_uri::normalise_strict(&uri))
-        }
+        Address::Variables(bindings) => matcher
+            .expand_canonical(&matcher.spread(bindings))
+            .ok()
+            .map(|uri| resource_uri::normalise_strict(&uri)),
     };
     let Some(Ok(uri)) = expanded else {
         return 0;

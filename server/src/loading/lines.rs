@@ -36,6 +36,17 @@ impl LineReader {
         self.number
     }
 
+    /// The line that was read last, unless it was too long.
+    pub(super) fn current(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// The first byte of the rest of the file that is no white space, as far as a look at what is read already tells.
+    pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
+        let rest = self.input.fill_buf()?;
+        Ok(rest.iter().copied().find(|byte| !byte.is_ascii_whitespace()))
+    }
+
     /// The next line; `None` at the end. A last line without an end is a line.
     pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();

@@ -8,6 +8,8 @@
 //! A record that is wrong is refused ([`refusals`]), a file that cannot be read is named, and the rest goes in.
 
 pub mod format;
+
+mod compressed;
 pub mod input;
 pub(crate) mod json_fields;
 

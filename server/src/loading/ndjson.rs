@@ -5,6 +5,7 @@
 
 use pressmark_index::resource::{Annotations, Binding, Body, Part, Resource, Value};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::fields::{self, RecordError, wrong};
@@ -75,9 +76,13 @@ struct RawAnnotations {
 /// What is wrong, with the field.
 pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> {
     let text = fields::utf8("", line)?;
-    // serde would take an array for a struct as well.
-    if text.trim_ascii_start().starts_with('[') {
-        return wrong("", "not a resource record: an array where an object must stand");
+    if let Some(kind) = other_kind(text.trim_ascii_start()) {
+        return wrong(
+            "",
+            format!(
+                "not a resource record: {kind} where an object must stand; write one object a line"
+            ),
+        );
     }
     let raw: RawRecord<'_> = match serde_json::from_str(text) {
         Ok(raw) => raw,
@@ -117,6 +122,38 @@ pub fn parse(line: &[u8], default_space: &str) -> Result<Resource, RecordError> 
         acl: raw.acl,
         source: None,
     })
+}
+
+/// Why a file is no NDJSON, by its first line that is not empty and the first byte behind it: JSON over several lines has no
+/// line that is a record, and would be refused line by line.
+pub(super) fn not_ndjson(first_line: &[u8], next: Option<u8>) -> Option<&'static str> {
+    let begins = first_line.trim_ascii_start().first().copied();
+    let is_cut = serde_json::from_slice::<IgnoredAny>(first_line)
+        .is_err_and(|error| error.is_eof() || begins == Some(b'['));
+    match (begins, next) {
+        (Some(b'['), None) => Some(ARRAY),
+        (Some(b'['), Some(_)) if is_cut => Some(ARRAY),
+        // A record that was cut off stands before another one.
+        (Some(b'{'), _) if first_line.trim_ascii() == b"{" => Some(PRETTY_PRINTED),
+        (Some(b'{'), Some(next)) if is_cut && next != b'{' => Some(PRETTY_PRINTED),
+        _ => None,
+    }
+}
+
+const ARRAY: &str = "it is a JSON array, and NDJSON has one object a line without an array around them: convert it, e.g. with `jq -c '.[]'`; nothing of it was loaded";
+const PRETTY_PRINTED: &str = "it is JSON with objects over several lines, and NDJSON has one object a line: convert it, e.g. with `jq -c .`; nothing of it was loaded";
+
+/// What begins like no object; serde would take an array for a struct as well.
+fn other_kind(text: &str) -> Option<&'static str> {
+    match text.bytes().next()? {
+        b'[' => Some("an array"),
+        b'"' => Some("a string"),
+        b'0'..=b'9' | b'-' => Some("a number"),
+        b't' | b'f' | b'n' if matches!(text.trim_ascii_end(), "true" | "false" | "null") => {
+            Some("a literal")
+        }
+        _ => None,
+    }
 }
 
 /// The parser counts lines within the record, which is always the first: only the column helps.
@@ -216,7 +253,18 @@ mod tests {
     #[test]
     fn wrong_records_name_the_field_and_the_reason() {
         check("", &expect!["not a resource record: EOF while parsing a value (column 0)"]);
-        check("[]", &expect!["not a resource record: an array where an object must stand"]);
+        check(
+            r#" "text""#,
+            &expect![
+                "not a resource record: a string where an object must stand; write one object a line"
+            ],
+        );
+        check(
+            "[]",
+            &expect![
+                "not a resource record: an array where an object must stand; write one object a line"
+            ],
+        );
         check(
             r#"{"uri":"a://b","text":"","variables":{"a":1}}"#,
             &expect![
@@ -274,5 +322,25 @@ mod tests {
             r#"{"uri":"a://b","text":"","space":"other"}"#,
             &expect!["space: the record is of the space `other`, and `s` is loaded"],
         );
+    }
+    #[test]
+    fn json_over_several_lines_is_told_from_ndjson() {
+        for (first, next, wanted) in [
+            ("[", Some(b'{'), Some(ARRAY)),
+            ("[", None, Some(ARRAY)),
+            ("[{\"uri\":\"a://b\"},", Some(b'{'), Some(ARRAY)),
+            ("[{\"uri\":\"a://b\"}]", None, Some(ARRAY)),
+            ("[1]", Some(b'{'), None),
+            ("{", Some(b'"'), Some(PRETTY_PRINTED)),
+            ("{\"uri\":", Some(b'"'), Some(PRETTY_PRINTED)),
+            ("{\"uri\": \"a://b\",", Some(b'"'), Some(PRETTY_PRINTED)),
+            ("{}", Some(b'}'), None),
+            ("{\"uri\": \"a", Some(b'{'), None),
+            ("{\"uri\": \"a", None, None),
+            ("{\"uri\": x", Some(b'"'), None),
+            ("text", Some(b'"'), None),
+        ] {
+            assert_eq!(not_ndjson(first.as_bytes(), next), wanted, "{first}");
+        }
     }
 }

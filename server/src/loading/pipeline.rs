@@ -7,6 +7,7 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 
 use parking_lot::Mutex;
+use pressmark_index::error::{TEXT_BYTES_MAX, shortened};
 use pressmark_index::uri_template::TemplateMatcher;
 
 use super::columns::Columns;
@@ -154,12 +155,13 @@ impl Load<'_> {
     }
 
     fn read_file(&self, at: usize, path: &Path, lanes: &Lanes) -> Result<(), Interrupted> {
+        // What is in the file says more than a name that tells nothing.
+        let input = input::open(path, self.progress.bytes_read())?;
         let Some(format) = self.plan.format.or_else(|| RecordFormat::of_name(path)) else {
             return Err(Interrupted::File(
                 "the name does not tell the format: say --format ndjson, csv or tsv".to_owned(),
             ));
         };
-        let input = input::open(path, self.progress.bytes_read())?;
         let mut router = Router::new(&self.space.matcher, lanes.clone(), at);
         let read = match format {
             RecordFormat::Ndjson => self.read_ndjson(path, input, &mut router),
@@ -179,15 +181,28 @@ impl Load<'_> {
     ) -> Result<(), Interrupted> {
         let space = &self.space.name;
         let mut lines = LineReader::new(input, LINE_BYTES_MAX);
+        let mut record_lines = 0_u64;
         loop {
             let before = lines.number();
             let line = lines.next().map_err(|error| broken(before, &error))?;
-            let Some(line) = line else { return Ok(()) };
-            let (bytes, record) = match line {
-                Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-                Line::Whole(line) => (line.len(), ndjson::parse(line, space)),
-                Line::TooLong => (0, Err(too_large())),
+            let is_whole = match line {
+                None if record_lines == 0 => return self.no_record(path),
+                None => return Ok(()),
+                Some(Line::Whole(line)) if line.trim_ascii().is_empty() => continue,
+                Some(Line::Whole(_)) => true,
+                Some(Line::TooLong) => false,
             };
+            record_lines += 1;
+            if record_lines == 1 {
+                // A fault behind the line is met again when it is read.
+                let next = lines.peek().unwrap_or(None);
+                if let Some(reason) = ndjson::not_ndjson(lines.current(), next) {
+                    return Err(Interrupted::File(reason.to_owned()));
+                }
+            }
+            let bytes = lines.current().len();
+            let record =
+                if is_whole { ndjson::parse(lines.current(), space) } else { Err(too_large()) };
             match record {
                 Ok(resource) => router.put(lines.number(), bytes, resource)?,
                 Err(error) => self.refuse(path, lines.number(), &error),
@@ -211,7 +226,10 @@ impl Load<'_> {
         let mut row = Row::default();
         match rows.next(&mut row)? {
             RowRead::Whole => {}
-            RowRead::End => return Err(Interrupted::File("there is no header".to_owned())),
+            RowRead::End => {
+                let reason = "there is no header; it holds no record";
+                return Err(Interrupted::File(reason.to_owned()));
+            }
             RowRead::TooLarge => {
                 return Err(Interrupted::File(format!("the header: {}", too_large().reason)));
             }
@@ -219,10 +237,12 @@ impl Load<'_> {
                 return Err(Interrupted::File(format!("the header: {fault}")));
             }
         }
-        let columns = columns(&row, &self.plan.columns)?;
+        let columns = columns(&row, &self.plan.columns, dialect.delimiter)?;
+        let mut is_first = true;
         loop {
             let read = rows.next(&mut row).map_err(|error| broken(rows.line(), &error))?;
             let record = match read {
+                RowRead::End if is_first => return self.no_record(path),
                 RowRead::End => return Ok(()),
                 RowRead::Whole => columns.record(&self.space.name, &row),
                 RowRead::TooLarge => Err(too_large()),
@@ -232,7 +252,14 @@ impl Load<'_> {
                 Ok(resource) => router.put(rows.line(), row.len(), resource)?,
                 Err(error) => self.refuse(path, rows.line(), &error),
             }
+            is_first = false;
         }
+    }
+
+    /// An empty file is no fault, but often a surprise.
+    fn no_record(&self, path: &Path) -> Result<(), Interrupted> {
+        self.refusals.remark(path, "it holds no record");
+        Ok(())
     }
 
     fn commit_batches(&self, batches: &Receiver<Batch>) {
@@ -266,13 +293,33 @@ impl Load<'_> {
     }
 }
 
-fn columns(header: &Row, mapping: &[ColumnMapping]) -> Result<Columns, Interrupted> {
+fn columns(header: &Row, mapping: &[ColumnMapping], delimiter: u8) -> Result<Columns, Interrupted> {
     let names = header
         .fields()
         .map(|name| utf8("the header", name))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| Interrupted::File(error.to_string()))?;
-    Columns::resolve(&names, mapping).map_err(Interrupted::File)
+    Columns::resolve(&names, mapping).map_err(|reason| {
+        Interrupted::File(match other_delimiter(&names, delimiter) {
+            Some(other) => format!(
+                "the header is `{}`; its fields seem to be separated by `{}`, say --delimiter '{}'",
+                shortened(names.first().copied().unwrap_or_default(), TEXT_BYTES_MAX),
+                other.escape_ascii(),
+                other.escape_ascii()
+            ),
+            None => reason,
+        })
+    })
+}
+
+/// What else separates the names of a header that looks like one name.
+fn other_delimiter(names: &[&str], delimiter: u8) -> Option<u8> {
+    let [name] = names else { return None };
+    let count = |other: u8| memchr::memchr_iter(other, name.as_bytes()).count();
+    [b';', b'\t', b'|', b',']
+        .into_iter()
+        .filter(|other| *other != delimiter && count(*other) > 0)
+        .max_by_key(|other| count(*other))
 }
 
 /// A file whose reading failed after a line; what stands before goes in.

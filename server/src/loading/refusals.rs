@@ -51,7 +51,8 @@ struct Entry<'a> {
 #[derive(Serialize)]
 struct Warning<'a> {
     file: &'a str,
-    line: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
     warning: &'a str,
 }
 
@@ -89,9 +90,18 @@ impl<'a> Refusals<'a> {
     /// A record that went in, with something that one should know about it.
     pub fn warning(&self, path: &Path, line: u64, text: &str) {
         let mut state = self.state.lock();
-        let warning = Warning { file: &path.to_string_lossy(), line, warning: text };
+        let warning = Warning { file: &path.to_string_lossy(), line: Some(line), warning: text };
         let shown = format_args!("{}:{line}: warning: {text}", path.display());
         self.print(&mut state, shown, &warning);
+    }
+
+    /// Something that one should know about a file that was read.
+    pub fn remark(&self, path: &Path, text: &str) {
+        let warning = Warning { file: &path.to_string_lossy(), line: None, warning: text };
+        match self.form {
+            Form::Text => self.progress.print(&format!("{}: {text}", path.display())),
+            Form::Json => self.progress.print(&json(&warning)),
+        }
     }
 
     /// Says how many lines were not printed, and completes the file.

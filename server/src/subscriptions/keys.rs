@@ -53,6 +53,9 @@ fn add_spellings(catalog: &SpaceCatalog, normal: &str, folder: bool, keys: &mut 
     for candidate in resource_uri::alias_candidates(normal) {
         add(&candidate, folder, keys);
     }
+    for spelling in catalog.delimiter_spellings(normal) {
+        add(&spelling, folder, keys);
+    }
 }
 
 fn add(uri: &str, folder: bool, keys: &mut Vec<WatchKey>) {
@@ -168,6 +171,10 @@ mod tests {
             ("docs://h/a#line=0,10", "docs://h/a/b.md", "not"),
             ("docs://h/a/b.md", "docs://h/a%2Fb.md", "exact"),
             ("docs://h/50%.md", "docs://h/50%25.md", "exact"),
+            ("docs://h/a(1).md", "docs://h/a%281%29.md", "exact"),
+            ("docs://h/a%281%29.md", "docs://h/a(1).md", "exact"),
+            ("docs://h/a+(1).md", "docs://h/a%2B%281%29.md", "exact"),
+            ("docs://h/a(1).md", "docs://h/a(2).md", "not"),
             ("query://h/x?b=1&a=2", "query://h/x?a=2&b=1", "exact"),
             ("query://h", "query://h/x?a=2/3", "above"),
             ("query://h/x", "query://h/x?a=2/3", "not"),

@@ -160,7 +160,7 @@ fn wrong_records_are_refused_and_the_others_go_in() {
     let mut refused: Vec<&str> = refused.lines().collect();
     refused.sort_unstable();
     expect![[r#"
-        {"file":".","reason":"the name does not tell the format: say --format ndjson, csv or tsv"}
+        {"file":".","reason":"Is a directory (os error 21)"}
         {"file":"a.ndjson","line":2,"reason":"npm://x: the template `pypi://packages/{name}` of the space `pypi` does not match it"}
         {"file":"a.ndjson","line":4,"reason":"not UTF-8 (byte 1); convert the file first"}
         {"file":"a.ndjson","line":5,"reason":"not a resource record: invalid type: integer `7`, expected a string (column 8)"}
@@ -170,12 +170,12 @@ fn wrong_records_are_refused_and_the_others_go_in() {
         {"file":"b.csv","line":7,"reason":"field 3: its quote is not closed before the end of the file; reading goes on at line 8"}
         {"file":"c.tsv","reason":"[space.columns] names the column `summary`, and the header has `name`, `version`"}
         {"file":"d.txt","reason":"the name does not tell the format: say --format ndjson, csv or tsv"}
-        {"file":"e.csv","reason":"there is no header"}
+        {"file":"e.csv","reason":"there is no header; it holds no record"}
         {"file":"f.ndjson.gz","reason":"after line 1: incomplete deflate stream"}
         {"file":"missing.csv","reason":"No such file or directory (os error 2)"}"#]].assert_eq(&refused.join("\n"));
     shelf.load(&files, b"", &expect![[r#"
         exit 1
-        .: the name does not tell the format: say --format ndjson, csv or tsv
+        .: Is a directory (os error 21)
         5 records loaded: 0 created, 0 updated, 5 unchanged; 7 refused; 6 files failed
         a.ndjson:2: npm://x: the template `pypi://packages/{name}` of the space `pypi` does not match it
         a.ndjson:4: not UTF-8 (byte 1); convert the file first
@@ -186,7 +186,7 @@ fn wrong_records_are_refused_and_the_others_go_in() {
         b.csv:7: field 3: its quote is not closed before the end of the file; reading goes on at line 8
         c.tsv: [space.columns] names the column `summary`, and the header has `name`, `version`
         d.txt: the name does not tell the format: say --format ndjson, csv or tsv
-        e.csv: there is no header
+        e.csv: there is no header; it holds no record
         f.ndjson.gz: after line 1: incomplete deflate stream
         missing.csv: No such file or directory (os error 2)
     "#]]);
@@ -207,9 +207,10 @@ fn a_load_that_does_nothing_says_so() {
         &["empty.ndjson"],
         b"",
         &expect![[r#"
-        exit 0
-        0 records loaded: 0 created, 0 updated, 0 unchanged; 0 refused
-    "#]],
+            exit 0
+            0 records loaded: 0 created, 0 updated, 0 unchanged; 0 refused
+            empty.ndjson: it holds no record
+        "#]],
     );
     shelf.load(
         &["a.ndjson"],

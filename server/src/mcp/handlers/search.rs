@@ -3,7 +3,6 @@
 mod asked;
 mod budget;
 mod found;
-mod moment;
 
 #[cfg(test)]
 mod tests;

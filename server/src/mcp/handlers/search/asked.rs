@@ -9,7 +9,8 @@ use super::super::{
     Context,
     arguments::{Argument, Kind, Value, decode},
 };
-use super::{budget::Ask, moment::moment};
+use super::budget::Ask;
+use crate::moment::moment;
 
 /// Hits of a page without `limit`, and the most.
 const LIMIT_DEFAULT: u64 = 10;

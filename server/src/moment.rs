@@ -14,7 +14,7 @@ const FRACTION_DIGITS_MAX: usize = 9;
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 /// The moment that an argument names, if it does: a time, or a date, which stands for its beginning in UTC.
-pub(super) fn moment(name: &str, text: Option<String>) -> Result<Option<UnixMillis>, String> {
+pub(crate) fn moment(name: &str, text: Option<String>) -> Result<Option<UnixMillis>, String> {
     let Some(text) = text else {
         return Ok(None);
     };
@@ -25,17 +25,23 @@ pub(super) fn moment(name: &str, text: Option<String>) -> Result<Option<UnixMill
 }
 
 fn parse(text: &str) -> Option<UnixMillis> {
-    let Some((date, rest)) = text.split_once(['T', 't', ' ']) else {
-        return since_epoch(date(text)?.at(0, 0, 0, 0), 0);
-    };
+    time(text).or_else(|| since_epoch(date(text)?.at(0, 0, 0, 0), 0))
+}
+
+/// A time of RFC 3339.
+pub(crate) fn time(text: &str) -> Option<UnixMillis> {
+    let (date, rest) = text.split_once(['T', 't', ' '])?;
     let (time, offset_minutes) = match rest.strip_suffix(['Z', 'z']) {
         Some(time) => (time, 0),
         None => offset(rest)?,
     };
-    if !time.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.')) {
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_clock = time.len() == "00:00:00".len()
+        && time.split(':').all(|number| number.len() == 2 && all_digits(number));
+    if !is_clock || fraction.is_empty() || !all_digits(fraction) {
         return None;
     }
-    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let fraction = fraction.get(..FRACTION_DIGITS_MAX).unwrap_or(fraction);
     let date = self::date(date)?;
     since_epoch(format!("{date}T{time}.{fraction}").parse().ok()?, offset_minutes)
@@ -83,6 +89,7 @@ mod tests {
             ("9999-12-31", 253_402_214_400_000),
             ("9999-12-31T23:59:59Z", 253_402_300_799_000),
             ("9999-12-31T23:59:59.999-23:59", 253_402_387_139_999),
+            ("9999-12-31T23:59:59.999999999Z", 253_402_300_799_999),
             ("0000-01-01T00:00:00Z", -62_167_219_200_000),
         ] {
             assert_eq!(parse(text), Some(millis), "{text}");
@@ -103,6 +110,9 @@ mod tests {
             "2026-01-31T12:00:00+24:00",
             "2026-01-31T12:00:00+01:60",
             "2026-01-31T12:00:00+1:00",
+            "2026-01-31T12:00:00+0530",
+            "2026-01-31T00:00Z",
+            "2026-01-31T000000Z",
             "2026-01-31T12:00:00+01:00+01:00",
             "2026-01-31T12:00:00Z[Europe/Paris]",
             "2026-01-31Z",
