@@ -14,7 +14,7 @@ use super::feeder::Fault;
 use super::reconcile::{Purpose, Reconcile};
 use super::snapshot::Snapshot;
 use super::tidy::Tidying;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::faults::Faults;
 use crate::shared::Shared;
 use crate::store::Cf;
@@ -51,6 +51,8 @@ pub(super) struct Session<'s> {
     pub(super) uncommitted_bytes: usize,
     /// All resources are being looked at.
     pub(super) reconcile: Option<Reconcile>,
+    /// Something of the store cannot be read, so that what differs could not be mended: the next start tries again.
+    is_mending_stuck: bool,
     /// What the next commit mends.
     pub(super) mended: Faults,
     /// Files that are yet to be compared with their checksums.
@@ -112,6 +114,7 @@ impl<'s> Session<'s> {
             is_dirty: false,
             uncommitted_bytes: 0,
             reconcile: None,
+            is_mending_stuck: false,
             mended: Faults::default(),
             unchecked,
             is_counted: settled.is_counted,
@@ -234,7 +237,7 @@ impl<'s> Session<'s> {
         // A commit must not be ahead of the store when the power fails.
         self.shared.store().sync()?;
         let purpose = self.purpose();
-        let is_distrusted = purpose == Some(Purpose::Mend);
+        let is_distrusted = purpose == Some(Purpose::Mend) || self.is_mending_stuck;
         let payload = Payload {
             through: self.fed,
             is_complete: purpose != Some(Purpose::Make),
@@ -305,10 +308,17 @@ impl<'s> Session<'s> {
     /// Looks at the next resources, if all have to be; false: there is nothing to do.
     fn look_at_resources(&mut self) -> Result<bool, Fault> {
         let Some(mut reconcile) = self.reconcile.take() else { return Ok(false) };
-        if reconcile.step(self)? {
-            self.reconcile = Some(reconcile);
-        } else {
-            self.commit()?;
+        match reconcile.step(self) {
+            Ok(true) => self.reconcile = Some(reconcile),
+            Ok(false) => self.commit()?,
+            // The rest of the index is as good as it was; `verify` names what cannot be read.
+            Err(Fault::Later(error))
+                if reconcile.purpose == Purpose::Mend && error.kind() == ErrorKind::Corrupt =>
+            {
+                self.is_mending_stuck = true;
+                self.commit()?;
+            }
+            Err(fault) => return Err(fault),
         }
         Ok(true)
     }
