@@ -44,7 +44,7 @@ use self::examples::{
 };
 use self::output::{Failure, Refusal, USAGE, refuse, say};
 use crate::config::{AdminListen, parse_address, parse_admin_listen};
-use crate::extraction::pdf;
+use crate::extraction::child;
 use crate::{telemetry, terminal, version};
 
 /// Some records or checks failed; the rest was done.
@@ -143,9 +143,9 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         dir: Option<PathBuf>,
     },
-    /// Read a PDF from stdin and write its text to stdout: what the server starts for each one
-    #[command(name = pdf::SUBCOMMAND, hide = true)]
-    ExtractPdf,
+    /// Read documents for the server, which starts this and talks to it through pipes
+    #[command(name = child::SUBCOMMAND, hide = true)]
+    ExtractDocuments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -249,8 +249,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Restore(arguments) => backup::restore(common, arguments),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { dir } => manual::man(dir.as_deref()),
-        Command::ExtractPdf => {
-            pdf::run().map_err(|error| format!("stdin: {error}"))?;
+        Command::ExtractDocuments => {
+            child::run().map_err(|error| format!("{}: {error}", child::SUBCOMMAND))?;
             Ok(ExitCode::SUCCESS)
         }
     }

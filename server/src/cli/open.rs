@@ -321,8 +321,8 @@ fn open_as_it_is(setup: &Setup, options: &EngineOptions) -> Result<Arc<Engine>, 
 /// As the configuration says, for a command.
 fn options(setup: &Setup, command: &str) -> EngineOptions {
     let owner = format!("`pressmark {command}` (pid {})", std::process::id());
-    // What reads PDF files is this program as a child of itself.
-    setup.config.engine_options(owner, std::env::current_exe().ok())
+    // What reads documents is this program as a child of itself, also when another version has taken its place on the disk.
+    setup.config.engine_options(owner, Some("/proc/self/exe".into()))
 }
 
 /// Opens a store that must be there already, and leaves its spaces as they are: to look at a store is not to change it.

@@ -17,8 +17,9 @@ const COMPLETION_ENTRY_BYTES: u64 = 32;
 
 impl Config {
     /// How the engine is opened. `owner` is what another process is told that wants the same data
-    /// directory; `pdf_reader` is the program `pressmark`, which reads PDF files as a child: without it none are read.
-    pub fn engine_options(&self, owner: String, pdf_reader: Option<PathBuf>) -> EngineOptions {
+    /// directory; `reader` is the program `pressmark`, which reads formats as a child: without it this process does, and reads
+    /// no PDF files.
+    pub fn engine_options(&self, owner: String, reader: Option<PathBuf>) -> EngineOptions {
         let storage = &self.storage;
         EngineOptions {
             block_cache_bytes: size(storage.block_cache_bytes),
@@ -27,7 +28,7 @@ impl Config {
                 storage.completion_memory_bytes / COMPLETION_ENTRY_BYTES,
             ),
             completion_cache_bytes: size(storage.completion_cache_bytes),
-            full_text: self.full_text_options(pdf_reader),
+            full_text: self.full_text_options(reader),
             durability: match storage.durability {
                 Durability::Sync => writer::Durability::Sync,
                 Durability::Interval(interval) => writer::Durability::Interval(interval),
@@ -37,7 +38,7 @@ impl Config {
         }
     }
 
-    fn full_text_options(&self, pdf_reader: Option<PathBuf>) -> Option<FullTextOptions> {
+    fn full_text_options(&self, reader: Option<PathBuf>) -> Option<FullTextOptions> {
         let FullTextConfig {
             enabled, memory_bytes, hit_cache_bytes, threads, commit_interval, ..
         } = self.full_text;
@@ -46,7 +47,7 @@ impl Config {
             hit_cache_bytes: size(hit_cache_bytes),
             threads,
             commit_interval,
-            extract: Arc::new(Extractor::new(self.extract.clone(), pdf_reader)),
+            extract: Arc::new(Extractor::new(self.extract.clone(), reader)),
         })
     }
 }

@@ -1,19 +1,23 @@
-//! The engine's seam: a resource of several parts as one text.
+//! The engine's seam: a resource of several parts as one text, and what became of those without one.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use pressmark_index::full_text::extract::{
-    Extract, ExtractError, Extracted as Found, ExtractedText, Source, SourceContent, Stop,
+    Extract, ExtractError, ExtractFailures, Extracted as Found, ExtractedText, Source,
+    SourceContent, Stop,
 };
 
-use super::{Contents, Extractor, TEXT_BYTES_MAX};
+use super::{Contents, ExtractFault, Extractor, TEXT_BYTES_MAX};
 
-/// Goes up whenever a reader of ours gives other text: indexes made before are made anew.
-const READERS_VERSION: u32 = 1;
+/// Goes up whenever a reader of ours gives other text: indexes made before are made again.
+const READERS_VERSION: u32 = 2;
 
 impl Extract for Extractor {
-    fn extract(&self, source: &Source<'_>, _stop: &Stop) -> Result<Found, ExtractError> {
+    fn extract(&self, source: &Source<'_>, stop: &Stop) -> Result<Found, ExtractError> {
         let mut found = Found { is_code: !source.parts.is_empty(), ..Found::default() };
         let mut texts = Vec::with_capacity(source.parts.len());
         let mut fault = None;
@@ -23,14 +27,18 @@ impl Extract for Extractor {
                 SourceContent::Blob(bytes) => Contents::Blob(bytes),
             };
             let mime_type = part.mime_type.or(source.mime_type).unwrap_or_default();
-            match self.text_of(mime_type, contents) {
+            match self.text_of(mime_type, contents, stop) {
                 Ok(part) => {
                     found.is_code &= part.is_code;
                     found.title = found.title.or(part.title);
                     found.language = found.language.or(part.language);
                     texts.push(part.text);
                 }
-                Err(error) => fault = Some(error),
+                Err(ExtractFault::Stopped) => return Err(ExtractError::Stopped),
+                Err(error) => {
+                    self.failures.note(source.uri, mime_type, &error);
+                    fault = Some(error);
+                }
             }
         }
         match fault {
@@ -44,13 +52,74 @@ impl Extract for Extractor {
     fn version(&self) -> u32 {
         let mut commands: Vec<_> = self.commands.iter().collect();
         commands.sort_by_key(|(name, _)| name.as_str());
-        let mut spelled = format!("{READERS_VERSION} {}", self.pdf.is_some());
+        let mut spelled = format!("{READERS_VERSION} {}", self.child.is_some());
         for (name, command) in commands {
             let _ = write!(spelled, "\n{name} {:?} {:?}", command.program, command.arguments);
         }
         let hash = blake3::hash(spelled.as_bytes());
         let [a, b, c, d, ..] = *hash.as_bytes();
         u32::from_be_bytes([a, b, c, d])
+    }
+
+    fn failures(&self) -> ExtractFailures {
+        self.failures.counted()
+    }
+}
+
+/// What has gone wrong since the start.
+#[derive(Debug, Default)]
+pub(super) struct Failures {
+    command: AtomicU64,
+    unreadable: AtomicU64,
+    passed_over: AtomicU64,
+    /// MIME types whose command has failed before: the log has one line for each, the counter counts on.
+    warned: Mutex<HashSet<String>>,
+}
+
+// === impl Failures ===
+
+impl Failures {
+    fn note(&self, uri: &str, mime_type: &str, fault: &ExtractFault) {
+        match fault {
+            ExtractFault::Unknown | ExtractFault::Stopped => {}
+            ExtractFault::Command(_)
+            | ExtractFault::CommandTimedOut(_)
+            | ExtractFault::CommandOutput(_) => {
+                self.command.fetch_add(1, Ordering::Relaxed);
+                if self.warned.lock().insert(mime_type.to_owned()) {
+                    tracing::warn!(
+                        uri,
+                        mime_type,
+                        error = %fault,
+                        "a document has no text; further failures for this type are only counted"
+                    );
+                }
+            }
+            ExtractFault::Died | ExtractFault::TimedOut(_) => {
+                self.passed_over.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(
+                    uri,
+                    mime_type,
+                    error = %fault,
+                    "a document is passed over; it is served, and found by its title and URI only"
+                );
+            }
+            ExtractFault::PassedOver => {
+                self.passed_over.fetch_add(1, Ordering::Relaxed);
+            }
+            ExtractFault::TooLarge | ExtractFault::Damaged(_) | ExtractFault::Panicked => {
+                self.unreadable.fetch_add(1, Ordering::Relaxed);
+                tracing::debug!(uri, mime_type, error = %fault, "a document has no text");
+            }
+        }
+    }
+
+    fn counted(&self) -> ExtractFailures {
+        ExtractFailures {
+            command: self.command.load(Ordering::Relaxed),
+            unreadable: self.unreadable.load(Ordering::Relaxed),
+            passed_over: self.passed_over.load(Ordering::Relaxed),
+        }
     }
 }
 

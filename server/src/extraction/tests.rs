@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use pressmark_index::full_text::extract::Stop;
+
 use super::{Contents, ExtractCommand, ExtractFault, Extractor, TEXT_BYTES_MAX};
 
 fn ours() -> Extractor {
@@ -25,7 +27,7 @@ fn texts_by_their_types() {
         ("x-unknown/type", "text", None, "text"),
         ("", "text", None, "text"),
     ] {
-        let found = ours().text_of(mime_type, Contents::Text(contents)).unwrap();
+        let found = ours().text_of(mime_type, Contents::Text(contents), &Stop::default()).unwrap();
         assert_eq!((found.title.as_deref(), &*found.text), (title, expected), "{mime_type}");
     }
 }
@@ -33,7 +35,8 @@ fn texts_by_their_types() {
 #[test]
 fn plain_text_is_not_copied() {
     for mime_type in ["text/plain", "text/x-rust", "application/json", "text/xml"] {
-        let found = ours().text_of(mime_type, Contents::Text("fn main() {}")).unwrap();
+        let found =
+            ours().text_of(mime_type, Contents::Text("fn main() {}"), &Stop::default()).unwrap();
         assert!(matches!(found.text, Cow::Borrowed(_)), "{mime_type}");
         assert_eq!(found.is_code, mime_type.contains("rust") || mime_type.contains("json"));
     }
@@ -42,7 +45,9 @@ fn plain_text_is_not_copied() {
 #[test]
 fn blobs_are_decoded_or_refused() {
     let extract = |mime_type: &str, bytes: &[u8]| {
-        ours().text_of(mime_type, Contents::Blob(bytes)).map(|found| found.text.into_owned())
+        ours()
+            .text_of(mime_type, Contents::Blob(bytes), &Stop::default())
+            .map(|found| found.text.into_owned())
     };
     assert_eq!(extract("text/plain", b"caf\xe9 au lait"), Ok("café au lait".to_owned()));
     assert_eq!(extract("text/html", b"\xff\xfe<\0p\0>\0x\0"), Ok("x".to_owned()));
@@ -63,7 +68,8 @@ fn command(words: &[&str]) -> Extractor {
 }
 
 fn run(extractor: &Extractor, input: &[u8]) -> Result<String, ExtractFault> {
-    let found = extractor.text_of("application/x-own; v=1", Contents::Blob(input))?;
+    let found =
+        extractor.text_of("application/x-own; v=1", Contents::Blob(input), &Stop::default())?;
     Ok(found.text.into_owned())
 }
 
@@ -88,12 +94,12 @@ fn commands_are_held_to_their_bounds() {
         matches!(failed(&["sh", "-c", "echo x; exit 3"]), ExtractFault::Command(text) if text.contains('3'))
     );
     assert!(matches!(failed(&["./no such program"]), ExtractFault::Command(_)));
-    assert_eq!(failed(&["yes"]), ExtractFault::TooLarge);
+    assert_eq!(failed(&["yes"]), ExtractFault::CommandOutput(1 << 20));
     for words in [&["sleep", "600"][..], &["sh", "-c", "exec >&-; sleep 600"]] {
         let mut slow = command(words);
         let timeout = Duration::from_millis(50);
         slow.commands.values_mut().for_each(|command| command.timeout = timeout);
-        assert_eq!(run(&slow, b"x"), Err(ExtractFault::TimedOut(timeout)));
+        assert_eq!(run(&slow, b"x"), Err(ExtractFault::CommandTimedOut(timeout)));
     }
 }
 
@@ -161,7 +167,7 @@ fn hostile_texts_are_read_in_passing() {
             "image/svg+xml",
             "text/xml",
         ] {
-            let found = ours().text_of(mime_type, Contents::Text(&text)).unwrap();
+            let found = ours().text_of(mime_type, Contents::Text(&text), &Stop::default()).unwrap();
             assert!(found.text.len() <= TEXT_BYTES_MAX.max(text.len()), "{mime_type} {unit}");
         }
     }

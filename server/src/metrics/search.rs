@@ -1,6 +1,9 @@
 //! Metrics of search and of the index that it asks.
 
-use std::{sync::atomic::AtomicU64, time::Duration};
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
 
 use pressmark_index::full_text::FullTextProgress;
 use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
@@ -18,6 +21,9 @@ pub struct SearchMetrics {
     made: Gauge<f64, AtomicU64>,
     failing: Gauge,
     documents: KnownGauge,
+    unread_command: Counter,
+    unread_damaged: Counter,
+    unread_passed_over: Counter,
 }
 
 // === impl SearchMetrics ===
@@ -50,6 +56,21 @@ impl SearchMetrics {
             "Resources that can be found by their words; left out where some are hidden from callers",
             self.documents.clone(),
         );
+        registry.register(
+            "extract_commands_failed",
+            "Documents without text because the command for their type failed; the log has the first",
+            self.unread_command.clone(),
+        );
+        registry.register(
+            "documents_unreadable",
+            "Documents without text because they are damaged, protected or too large",
+            self.unread_damaged.clone(),
+        );
+        registry.register(
+            "documents_passed_over",
+            "Documents without text because reading them crashed or took too long; the log names them",
+            self.unread_passed_over.clone(),
+        );
     }
 
     /// Counts one search.
@@ -64,6 +85,10 @@ impl SearchMetrics {
         self.behind.set(i64::try_from(behind).unwrap_or(i64::MAX));
         self.made.set(progress.rebuilding.map_or(1.0, f64::from));
         self.failing.set(i64::from(progress.failure.is_some()));
+        // The engine counts; these are its counts.
+        self.unread_command.inner().store(progress.unread.command, Relaxed);
+        self.unread_damaged.inner().store(progress.unread.unreadable, Relaxed);
+        self.unread_passed_over.inner().store(progress.unread.passed_over, Relaxed);
     }
 
     /// Takes over how many resources can be found; none where some of them are hidden from callers, who could learn that

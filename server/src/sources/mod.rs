@@ -22,7 +22,7 @@
 mod absolute;
 mod backup_name;
 mod beneath;
-mod headline;
+pub(crate) mod headline;
 mod ignore_files;
 mod left_out;
 mod media_type;
@@ -51,7 +51,6 @@ use std::time::Duration;
 use pressmark_index::resource::Resource;
 
 pub(crate) use absolute::lexically_absolute;
-pub(crate) use headline::headline;
 pub(crate) use left_out::also_touched;
 pub use pattern::check_pattern;
 pub use setting::Setting;

@@ -375,7 +375,10 @@ fn completions_and_the_man_page_name_every_command() {
         for command in commands {
             assert!(text.contains(command), "{arguments:?}: {command}");
         }
-        assert!(!text.contains("extract-pdf") || arguments[0] == "completions", "{arguments:?}");
+        assert!(
+            !text.contains("extract-documents") || arguments[0] == "completions",
+            "{arguments:?}"
+        );
     }
     let missing = desk.run(&["man", "--dir", "man"]);
     assert_eq!(missing.status.code(), Some(2));

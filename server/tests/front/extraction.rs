@@ -1,15 +1,17 @@
-//! PDF files, which this program reads as a child of itself.
+//! Formats that this program reads as a child of itself.
 
 use std::fmt::Write;
 use std::time::Duration;
 
 use pressmark::extraction::{Contents, ExtractCommand, ExtractFault, Extractor};
+use pressmark_index::full_text::extract::Stop;
 
 const PDF: &str = "application/pdf";
 
 fn read(bytes: &[u8]) -> Result<(Option<String>, String), ExtractFault> {
     let program = env!("CARGO_BIN_EXE_pressmark").into();
-    let found = Extractor::new([], Some(program)).text_of(PDF, Contents::Blob(bytes))?;
+    let found =
+        Extractor::new([], Some(program)).text_of(PDF, Contents::Blob(bytes), &Stop::default())?;
     Ok((found.title, found.text.into_owned()))
 }
 
@@ -95,6 +97,94 @@ fn a_command_goes_before_our_own_reader() {
         output_bytes_max: 100,
     };
     let extractor = Extractor::new([(PDF.to_owned(), command)], None);
-    let found = extractor.text_of(PDF, Contents::Blob(b"%PDF-")).unwrap();
+    let found = extractor.text_of(PDF, Contents::Blob(b"%PDF-"), &Stop::default()).unwrap();
     assert_eq!(found.text, "by command\n");
+}
+
+fn ours() -> Extractor {
+    Extractor::new([], Some(env!("CARGO_BIN_EXE_pressmark").into()))
+}
+
+/// A drawing in it draws itself, which the library that reads it follows until its stack ends.
+fn endless_drawing() -> Vec<u8> {
+    let form = "/F Do";
+    pdf(&[
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Count 1 /Kids [3 0 R] >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 5 0 R \
+         /Resources << /XObject << /F 4 0 R >> >> >>"
+            .to_owned(),
+        format!(
+            "<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length {} \
+             /Resources << /XObject << /F 4 0 R >> >> >>\nstream\n{form}\nendstream",
+            form.len()
+        ),
+        format!("<< /Length {} >>\nstream\n{form}\nendstream", form.len()),
+        "<< >>".to_owned(),
+    ])
+}
+
+#[test]
+fn a_document_that_ends_the_child_is_not_read_again_and_others_are() {
+    let (extractor, stop) = (ours(), Stop::default());
+    let endless = endless_drawing();
+    let read = |bytes: &[u8]| {
+        extractor.text_of(PDF, Contents::Blob(bytes), &stop).map(|found| found.text.into_owned())
+    };
+    assert_eq!(read(&pages(&["before"])), Ok("The title\nbefore".to_owned()));
+    assert_eq!(read(&endless), Err(ExtractFault::Died));
+    assert_eq!(read(&pages(&["after"])), Ok("The title\nafter".to_owned()));
+    assert_eq!(read(&endless), Err(ExtractFault::PassedOver));
+}
+
+/// A list of empty lines takes more than ten times its bytes once it is parsed.
+#[test]
+fn memory_is_bounded_whatever_a_parser_takes() {
+    let (extractor, stop) = (ours(), Stop::default());
+    let lines = "\"\",".repeat(14 << 20);
+    let notebook = format!("{{\"cells\": [{{\"source\": [{lines}\"\"]}}]}}");
+    let found = extractor.text_of("application/x-ipynb+json", Contents::Text(&notebook), &stop);
+    assert_eq!(found, Err(ExtractFault::Died));
+}
+
+#[test]
+fn a_tag_with_very_many_attributes_is_read() {
+    let tag = format!("<a {}>", "b=\"c\" ".repeat(27_558));
+    for (mime_type, contents, expected) in [
+        ("text/html", format!("<p>before {tag}within</a> after"), "before within after"),
+        (
+            "application/xhtml+xml",
+            format!("<p>before {tag}within</a> after</p>"),
+            "before within after",
+        ),
+        (
+            "text/markdown",
+            format!("<div>\nbefore {tag}within</a>\n</div>\n\nafter"),
+            "before within\nafter",
+        ),
+    ] {
+        for extractor in [ours(), Extractor::new([], None)] {
+            let found = extractor.text_of(mime_type, Contents::Text(&contents), &Stop::default());
+            assert_eq!(found.unwrap().text, expected, "{mime_type}");
+        }
+    }
+}
+
+#[test]
+fn what_is_being_read_is_stopped() {
+    let command = ExtractCommand {
+        program: "sleep".into(),
+        arguments: vec!["600".to_owned()],
+        timeout: Duration::from_secs(600),
+        output_bytes_max: 100,
+    };
+    let extractor = Extractor::new([(PDF.to_owned(), command)], None);
+    let stop = Stop::default();
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| extractor.text_of(PDF, Contents::Blob(b"x"), &stop).map(drop));
+        stop.ask();
+        assert_eq!(reading.join().unwrap(), Err(ExtractFault::Stopped));
+    });
+    let found = ours().text_of("text/html", Contents::Text("<p>x"), &stop);
+    assert_eq!(found, Err(ExtractFault::Stopped));
 }

@@ -23,7 +23,7 @@ pub(super) fn split(text: &str) -> (Option<FrontMatter>, &str) {
 }
 
 /// What stands between a first line `open` and the next line that is one of `close`.
-fn block<'a>(text: &'a str, open: &str, close: &[&str]) -> Option<(&'a str, &'a str)> {
+pub(crate) fn block<'a>(text: &'a str, open: &str, close: &[&str]) -> Option<(&'a str, &'a str)> {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next()?;
     if first.trim_end() != open {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Headline;
-use super::inline::tag_end;
+use super::inline::{after_reading, gap, opens_reading, tag_end, tag_name};
 
 const CONTENT_BYTES_MAX: usize = 4096;
 
@@ -78,15 +78,6 @@ impl Found {
     }
 }
 
-/// The lower-case name of a start tag; of an end tag or comment, nothing that is a name.
-fn tag_name(tag: &str) -> String {
-    let inside = tag.trim_start_matches('<');
-    let end = inside
-        .find(|c: char| c.is_ascii_whitespace() || matches!(c, '>' | '/'))
-        .unwrap_or(inside.len());
-    inside.get(..end).unwrap_or_default().to_ascii_lowercase()
-}
-
 /// What stands before the end tag; without one, before the next tag.
 ///
 /// Looks at the first `CONTENT_BYTES_MAX` bytes: end tags that are missing must not cost a look at the rest each.
@@ -142,11 +133,14 @@ fn words(html: &str) -> Option<String> {
     while let Some(open) = rest.find('<') {
         let (before, tag) = rest.split_at_checked(open)?;
         plain.push_str(before);
-        let end = tag_end(tag);
-        if end.is_none() {
+        let Some(end) = tag_end(tag) else {
             plain.push('<');
-        }
-        rest = tag.get(end.unwrap_or(1)..).unwrap_or_default();
+            rest = tag.get(1..).unwrap_or_default();
+            continue;
+        };
+        let (tag, after) = tag.split_at_checked(end)?;
+        plain.push_str(gap(tag));
+        rest = if opens_reading(tag) { after_reading(after) } else { after };
     }
     plain.push_str(rest);
     let decoded = html_escape::decode_html_entities(&plain);

@@ -6,6 +6,41 @@ const INLINE_BYTES_MAX: usize = 2048;
 /// A longer tag is none: bounds the work for quotes that are never closed.
 const TAG_BYTES_MAX: usize = 1024;
 
+/// Elements that may stand within a word.
+const WITHIN_WORDS: [&str; 32] = [
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+    "font", "i", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strong", "sub",
+    "sup", "tt", "u", "var", "wbr", "img",
+];
+
+/// Elements of `ruby`, whose readings stand apart from what they are readings of.
+const RUBY: [&str; 6] = ["ruby", "rb", "rbc", "rt", "rtc", "rp"];
+
+/// Whether what stands before and after a tag of this name is one word.
+pub(crate) fn joins_words(name: &str) -> bool {
+    WITHIN_WORDS.contains(&name) || RUBY.contains(&name)
+}
+
+/// Whether what follows a tag is the reading of a character, or a parenthesis around it.
+pub(super) fn opens_reading(tag: &str) -> bool {
+    matches!(tag_name(tag).as_str(), "rt" | "rp")
+}
+
+/// What stands in place of a tag between words; comments and inline elements join them.
+pub(super) fn gap(tag: &str) -> &'static str {
+    let name = tag_name(tag.strip_prefix("</").unwrap_or(tag));
+    if tag.starts_with("<!") || tag.starts_with("<?") || joins_words(&name) { "" } else { " " }
+}
+
+/// The lower-case name of a start tag; of an end tag or comment, nothing that is a name.
+pub(super) fn tag_name(tag: &str) -> String {
+    let inside = tag.trim_start_matches('<');
+    let end = inside
+        .find(|c: char| c.is_ascii_whitespace() || matches!(c, '>' | '/'))
+        .unwrap_or(inside.len());
+    inside.get(..end).unwrap_or_default().to_ascii_lowercase()
+}
+
 /// The words of inline Markdown: links become their text, images their alternative text in links only, and emphasis,
 /// code marks, tags, escapes and entities are undone.
 ///
@@ -38,8 +73,11 @@ fn without_marks(markdown: &str) -> String {
             },
             '<' => match tag_end(rest) {
                 Some(end) => {
-                    plain.push_str(autolink(rest.get(..end).unwrap_or_default()));
-                    rest.get(end..).unwrap_or_default()
+                    let tag = rest.get(..end).unwrap_or_default();
+                    let link = autolink(tag);
+                    plain.push_str(if link.is_empty() { gap(tag) } else { link });
+                    let after = rest.get(end..).unwrap_or_default();
+                    if opens_reading(tag) { after_reading(after) } else { after }
                 }
                 None => keep('<', after, &mut plain),
             },
@@ -51,6 +89,11 @@ fn without_marks(markdown: &str) -> String {
         };
     }
     plain
+}
+
+/// What follows the reading of a character: the next tag.
+pub(super) fn after_reading(after: &str) -> &str {
+    after.find('<').and_then(|end| after.get(end..)).unwrap_or(after)
 }
 
 fn keep<'a>(character: char, after: &'a str, plain: &mut String) -> &'a str {

@@ -5,6 +5,9 @@ mod html;
 mod inline;
 mod markdown;
 
+pub(crate) use front_matter::block as front_matter_block;
+pub(crate) use inline::joins_words;
+
 /// Titles and descriptions are taken from the beginning of a text only.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 

@@ -71,6 +71,8 @@ fn markdown_headings_and_paragraphs() {
             "<p align=\"center\">\n<img src=x>\n</p>\n<h1>The\n <i>name</i></h1>\n\n<b>Words</b> <https://x.example>",
             "# T\n\n<table>\n<tr><td>cell</td></tr>\n</table>\n\n<https://x.example> is it.",
             "no heading\nbut two lines! Then more",
+            "# quarter<br/>budget Donau<wbr>dampf\n\none<BR>two",
+            "<div>\n<h1>quarter<br>budget</h1>\n</div>",
             "",
         ],
         &expect![[r#"
@@ -90,6 +92,8 @@ fn markdown_headings_and_paragraphs() {
             The name | Words https://x.example
             T | https://x.example is it.
             - | no heading but two lines!
+            quarter budget Donaudampf | one two
+            quarter budget | -
             - | -"#]],
     );
 }
@@ -106,6 +110,8 @@ fn html() {
             "<title></title><h1>Heading</h1>",
             "<meta content='From meta. More' name=description><title>T</title><p>Not this",
             "<p></p><p>a < b</p><h1>T</h1>",
+            "<h1>quarter<br/>budget <div>of</div><div>all</div></h1><p>Donau<wbr>dampf<br>schiff</p>",
+            "<h1><ruby>東<rp>(</rp><rt>とう</rt><rp>)</rp>京</ruby></h1>",
             "plain",
         ],
         &expect![[r#"
@@ -116,6 +122,8 @@ fn html() {
             Heading | -
             T | From meta.
             T | a < b
+            quarter budget of all | Donaudampf schiff
+            東京 | -
             - | -"#]],
     );
 }

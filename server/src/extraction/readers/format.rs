@@ -2,7 +2,7 @@
 
 /// How the text of a resource is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(in crate::extraction) enum Format {
     /// The text is the resource itself.
     Plain,
     Html,
@@ -25,7 +25,7 @@ pub(super) enum Format {
 }
 
 /// A type without parameters, in lower case.
-pub(super) fn essence(mime_type: &str) -> String {
+pub(in crate::extraction) fn essence(mime_type: &str) -> String {
     let end = mime_type.find(';').unwrap_or(mime_type.len());
     mime_type.get(..end).unwrap_or_default().trim().to_ascii_lowercase()
 }
@@ -35,7 +35,7 @@ const ODF: &str = "application/vnd.oasis.opendocument.";
 
 impl Format {
     /// The format of a type's essence.
-    pub(super) fn of(essence: &str) -> Self {
+    pub(in crate::extraction) fn of(essence: &str) -> Self {
         match essence {
             "text/html" | "application/xhtml+xml" => Self::Html,
             "text/markdown" | "text/mdx" | "text/x-markdown" => Self::Markdown,
@@ -52,6 +52,21 @@ impl Format {
             "application/vnd.ms-excel.sheet.macroenabled.12" => Self::Sheets,
             _ => Self::by_family(essence),
         }
+    }
+
+    /// Whether a text of it goes through a parser.
+    pub(in crate::extraction) fn is_parsed_as_text(self) -> bool {
+        matches!(self, Self::Html | Self::Markdown | Self::Notebook | Self::Drawing)
+    }
+
+    /// Whether a blob of it goes through a parser.
+    pub(in crate::extraction) fn is_parsed(self) -> bool {
+        !matches!(self, Self::Plain | Self::Json | Self::Xml | Self::Unknown)
+    }
+
+    /// Whether a text of it is its own text.
+    pub(super) fn is_as_stored(self) -> bool {
+        !(self.is_parsed_as_text() || matches!(self, Self::Json | Self::Xml))
     }
 
     fn by_family(essence: &str) -> Self {

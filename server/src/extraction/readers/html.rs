@@ -4,10 +4,14 @@
 //! are no part of the text (menus, drawings, templates) are taken back when they end, so that one that never ends hides
 //! nothing.
 
+use std::rc::Rc;
+
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, State, Tokenizer, naive_next_state};
 
+use super::html_input::{Input, Progress, TooWide};
 use super::text::TextBuilder;
+use crate::sources::headline::joins_words;
 
 /// The text of a page, and the language that it declares.
 #[derive(Debug)]
@@ -31,12 +35,23 @@ pub(super) fn append(html: &str, text: TextBuilder) -> TextBuilder {
 }
 
 fn read(html: &str, reader: &mut Reader) {
-    let mut tokenizer = Tokenizer::new_with_emitter(html, CallbackEmitter::new(reader));
-    while let Some(Ok(signal)) = tokenizer.next() {
-        match signal {
-            Signal::NoMarkup(state) => tokenizer.set_state(state),
-            Signal::Full => break,
+    let (mut tag, mut rest) = (String::new(), html);
+    loop {
+        let progress = Rc::clone(&reader.progress);
+        let input = Input::new(&tag, rest, &progress);
+        let mut tokenizer = Tokenizer::new_with_emitter(input, CallbackEmitter::new(&mut *reader));
+        let is_wide = loop {
+            match tokenizer.next() {
+                Some(Ok(Signal::NoMarkup(state))) => tokenizer.set_state(state),
+                Some(Err(TooWide)) => break true,
+                Some(Ok(Signal::Full)) | None => break false,
+            }
+        };
+        if !is_wide {
+            return;
         }
+        drop(tokenizer);
+        (tag, rest) = progress.after_wide_tag(rest);
     }
 }
 
@@ -69,15 +84,11 @@ const RAW: [&[u8]; 9] = [
 const LEFT_OUT_BY_ATTRIBUTE: [&[u8]; 10] =
     [b"div", b"section", b"aside", b"header", b"footer", b"span", b"ul", b"ol", b"form", b"table"];
 
-/// Elements within a line.
-const INLINE: [&[u8]; 33] = [
-    b"a", b"abbr", b"acronym", b"b", b"bdi", b"bdo", b"big", b"cite", b"code", b"data", b"del",
-    b"dfn", b"em", b"font", b"i", b"img", b"ins", b"kbd", b"label", b"mark", b"q", b"rb", b"ruby",
-    b"s", b"samp", b"small", b"span", b"strong", b"sub", b"sup", b"tt", b"u", b"var",
-];
-
 /// Elements of which another word begins, on the same line.
-const WORDS: [&[u8]; 8] = [b"td", b"th", b"button", b"input", b"option", b"time", b"rp", b"rt"];
+const WORDS: [&[u8]; 6] = [b"td", b"th", b"button", b"input", b"option", b"time"];
+
+/// Elements that end the reading of a character in `ruby`.
+const BASES: [&[u8]; 5] = [b"ruby", b"rb", b"rbc", b"rp", b"rtc"];
 
 /// Names longer than this are none of ours.
 const NAME_BYTES_MAX: usize = 16;
@@ -92,6 +103,9 @@ struct Reader {
     verbatim: usize,
     /// Inside an element whose content is not markup.
     is_raw: bool,
+    /// Inside a parenthesis for programs that do not know `ruby`.
+    is_parenthesis: bool,
+    progress: Rc<Progress>,
 }
 
 struct LeftOut {
@@ -124,6 +138,14 @@ enum Attribute {
 impl Callback<Signal, ()> for &mut Reader {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Signal> {
         let mut signal = None;
+        if !matches!(
+            event,
+            CallbackEvent::AttributeName { .. }
+                | CallbackEvent::AttributeValue { .. }
+                | CallbackEvent::Error(_)
+        ) {
+            self.progress.emitted();
+        }
         match event {
             CallbackEvent::OpenStartTag { name } => self.tag.open(name),
             CallbackEvent::AttributeName { name } => self.attribute(name),
@@ -150,6 +172,8 @@ impl Reader {
             left_out: None,
             verbatim: 0,
             is_raw: false,
+            is_parenthesis: false,
+            progress: Rc::default(),
         }
     }
 
@@ -190,6 +214,12 @@ impl Reader {
         if self_closing && name != b"img" {
             return None;
         }
+        self.is_parenthesis = name == b"rp";
+        if name == b"rt" {
+            self.text.begin_aside();
+        } else if BASES.contains(&name.as_slice()) {
+            self.text.end_aside();
+        }
         let no_markup = naive_next_state(&name);
         if RAW.contains(&name.as_slice()) {
             self.is_raw = true;
@@ -218,6 +248,10 @@ impl Reader {
 
     fn end(&mut self, name: &[u8]) {
         self.is_raw = false;
+        self.is_parenthesis = false;
+        if name == b"rt" || name == b"ruby" {
+            self.text.end_aside();
+        }
         if name == b"pre" {
             self.verbatim = self.verbatim.saturating_sub(1);
         }
@@ -234,13 +268,15 @@ impl Reader {
     fn separate(&mut self, name: &[u8]) {
         if WORDS.contains(&name) {
             self.text.space();
-        } else if !INLINE.contains(&name) {
+        } else if !std::str::from_utf8(name).is_ok_and(joins_words) {
+            // A reading is within a line.
+            self.text.end_aside();
             self.text.line();
         }
     }
 
     fn string(&mut self, value: &[u8]) {
-        if self.is_raw {
+        if self.is_raw || self.is_parenthesis {
             return;
         }
         let piece = String::from_utf8_lossy(value);
@@ -287,7 +323,13 @@ mod tests {
             ("<pre>  let x = 1;\n  let y;\n</pre>after  it", "  let x = 1;\n  let y;\nafter it"),
             ("x <img src=a alt='a chart'> y<img alt=\"\">z", "x a chart yz"),
             ("<my-element>own</my-element>next", "own\nnext"),
-            ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢 ( kan )"),
+            ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢 kan"),
+            (
+                "<p>a<ruby>東<rt>とう</rt>京<rt>きょう</ruby>都<ruby>庁<rt>ちょう</ruby>b</p><p>c",
+                "a東京都庁b とう きょう ちょう\nc",
+            ),
+            ("<ruby>x<rt>never<p>text", "x never\ntext"),
+            ("Donau<wbr>dampf<br>schiff", "Donaudampf\nschiff"),
             ("plain text", "plain text"),
             ("", ""),
         ] {
@@ -325,6 +367,20 @@ mod tests {
             ("text<script>x", "text"),
         ] {
             check(html, expected);
+        }
+    }
+
+    #[test]
+    fn tags_of_any_width_are_read() {
+        for (attribute, count) in [("b=\"c\" ", 200_000), ("b=\"&amp;\"", 50_000), ("b='c' ", 100)]
+        {
+            let wide = attribute.repeat(count);
+            check(
+                &format!("one <i {wide}>two</i> <p {wide}>three</p {wide}>four"),
+                "one two\nthree\nfour",
+            );
+            check(&format!("<script {wide}>a<b</script><b {wide}/>text"), "text");
+            check(&format!("kept<p {wide}"), "kept");
         }
     }
 

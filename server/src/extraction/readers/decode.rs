@@ -12,7 +12,7 @@ const DECLARATION_BYTES: usize = 1024;
 const SAMPLE_BYTES: usize = 64 * 1024;
 
 /// The text of bytes: by byte order mark, as UTF-8, by what the type or the text itself declares, else by a guess.
-pub(super) fn decode<'a>(bytes: &'a [u8], mime_type: &str) -> Cow<'a, str> {
+pub(in crate::extraction) fn decode<'a>(bytes: &'a [u8], mime_type: &str) -> Cow<'a, str> {
     if let Some((encoding, mark_bytes)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(bytes.get(mark_bytes..).unwrap_or_default()).0;
     }

@@ -52,6 +52,37 @@ pub(super) fn walk(xml: &str, mut each: impl FnMut(Node<'_>) -> bool) {
     }
 }
 
+/// Like [`walk`], for Office Open XML: of what a document holds in several spellings (`mc:AlternateContent`), the first.
+pub(super) fn walk_office(xml: &str, mut each: impl FnMut(Node<'_>) -> bool) {
+    // For each content with alternatives that is open: whether one was seen.
+    let mut seen: Vec<bool> = Vec::new();
+    // How deep in an alternative that is left out.
+    let mut left_out = 0_usize;
+    walk(xml, |node| {
+        match &node {
+            Node::Start(element) => match element.name {
+                "Choice" | "Fallback" if left_out > 0 => left_out += 1,
+                "Choice" | "Fallback" => match seen.last_mut() {
+                    Some(seen) if *seen => left_out = 1,
+                    Some(seen) => *seen = true,
+                    None => {}
+                },
+                "AlternateContent" if left_out == 0 => seen.push(false),
+                _ => {}
+            },
+            Node::End("Choice" | "Fallback") if left_out > 0 => {
+                left_out -= 1;
+                return true;
+            }
+            Node::End("AlternateContent") if left_out == 0 => {
+                seen.pop();
+            }
+            Node::End(_) | Node::Text(_) => {}
+        }
+        left_out > 0 || each(node)
+    });
+}
+
 /// The words of all elements, each on a line of its own.
 pub(super) fn words(xml: &str, bytes_max: usize) -> String {
     let mut text = TextBuilder::new(bytes_max);

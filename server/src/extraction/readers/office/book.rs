@@ -9,7 +9,7 @@ use super::super::xml::{Node, walk};
 use super::{Document, properties};
 
 /// The text of a book, with the title and language that its package tells.
-pub(in crate::extraction) fn book(mut archive: Archive<'_>, bytes_max: usize) -> Document {
+pub(in crate::extraction::readers) fn book(mut archive: Archive<'_>, bytes_max: usize) -> Document {
     let container = archive.text("META-INF/container.xml").unwrap_or_default();
     let path = package_path(&container);
     let package = archive.text(&path).unwrap_or_default();

@@ -8,29 +8,33 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::html;
 use super::text::TextBuilder;
+use crate::sources::headline::front_matter_block;
+
+/// The parser takes up to a hundred times the memory of what it is given, and is given no more than this at once.
+const PIECE_BYTES_MAX: usize = 512 * 1024;
 
 /// The text of a Markdown document. Its front matter comes last: its words are found, and no snippet begins with it.
 pub(super) fn text(markdown: &str, bytes_max: usize) -> String {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
-        | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let markdown = markdown.strip_prefix('\u{feff}').unwrap_or(markdown);
-    let mut reader = Reader {
-        text: TextBuilder::new(bytes_max),
-        html: String::new(),
-        front_matter: String::new(),
-        place: Place::Prose,
-    };
-    for event in Parser::new_ext(markdown, options) {
-        reader.event(event);
-        if reader.text.is_full() {
-            break;
+    let (front_matter, markdown) = front_matter(markdown);
+    let mut reader =
+        Reader { text: TextBuilder::new(bytes_max), html: String::new(), place: Place::Prose };
+    let mut rest = markdown;
+    while !rest.is_empty() && !reader.text.is_full() {
+        let (piece, after) = rest.split_at_checked(piece_end(rest)).unwrap_or((rest, ""));
+        for event in Parser::new_ext(piece, options) {
+            reader.event(event);
+            if reader.text.is_full() {
+                break;
+            }
         }
+        reader.place = Place::Prose;
+        reader.text.end_aside();
+        rest = after;
     }
     reader.text.line();
-    let front_matter = std::mem::take(&mut reader.front_matter);
     front_matter.lines().for_each(|line| {
         reader.text.line();
         reader.text.push(line);
@@ -38,19 +42,36 @@ pub(super) fn text(markdown: &str, bytes_max: usize) -> String {
     reader.text.finish()
 }
 
+/// The front matter, and what comes after it.
+fn front_matter(markdown: &str) -> (&str, &str) {
+    let found = [("---", ["---", "..."]), ("+++", ["+++", "+++"])]
+        .iter()
+        .find_map(|(open, close)| front_matter_block(markdown, open, close));
+    found.unwrap_or(("", markdown))
+}
+
+/// Where a piece of Markdown that is parsed at once ends: at an empty line, if there is one.
+fn piece_end(markdown: &str) -> usize {
+    if markdown.len() <= PIECE_BYTES_MAX {
+        return markdown.len();
+    }
+    let most = markdown.floor_char_boundary(PIECE_BYTES_MAX);
+    let piece = markdown.get(..most).unwrap_or_default();
+    let end = piece.rfind("\n\n").or_else(|| piece.rfind('\n')).map(|end| end + 1);
+    end.unwrap_or(most)
+}
+
 /// What the text of an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Prose,
     Code,
-    FrontMatter,
 }
 
 struct Reader {
     text: TextBuilder,
     /// The block of HTML that is being read.
     html: String,
-    front_matter: String,
     place: Place,
 }
 
@@ -64,22 +85,33 @@ impl Reader {
             Event::Text(text) => match self.place {
                 Place::Prose => self.text.push(&text),
                 Place::Code => self.text.push_verbatim(&text),
-                Place::FrontMatter => self.front_matter.push_str(&text),
             },
             Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => {
                 self.text.push(&code);
             }
             Event::Html(html) => self.html.push_str(&html),
-            // A tag within a line parts words only where it breaks the line.
-            Event::InlineHtml(tag) => {
-                if tag.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("<br")) {
-                    self.text.line();
-                }
-            }
+            Event::InlineHtml(tag) => self.inline_tag(&tag),
             Event::FootnoteReference(name) => self.text.push(&name),
             Event::SoftBreak => self.text.space(),
             Event::HardBreak | Event::Rule => self.text.line(),
             Event::TaskListMarker(_) => {}
+        }
+    }
+
+    /// Tags within a line part words only where they break the line, and set readings apart.
+    fn inline_tag(&mut self, tag: &str) {
+        let inside = tag.trim_start_matches('<').trim_start_matches('/');
+        let end = inside.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inside.len());
+        let name = inside.get(..end).unwrap_or_default().to_ascii_lowercase();
+        match name.as_str() {
+            "rt" if !tag.starts_with("</") => self.text.begin_aside(),
+            "rt" | "ruby" | "rb" | "rp" => self.text.end_aside(),
+            "br" | "hr" | "p" | "div" | "li" | "tr" => {
+                self.text.end_aside();
+                self.text.line();
+            }
+            "td" | "th" => self.text.space(),
+            _ => {}
         }
     }
 
@@ -94,7 +126,6 @@ impl Reader {
                     self.text.line();
                 }
             }
-            Tag::MetadataBlock(_) => self.place = Place::FrontMatter,
             Tag::HtmlBlock => self.html.clear(),
             Tag::TableCell => self.text.space(),
             Tag::Emphasis
@@ -110,7 +141,7 @@ impl Reader {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::CodeBlock | TagEnd::MetadataBlock(_) => {
+            TagEnd::CodeBlock => {
                 self.place = Place::Prose;
                 self.text.line();
             }
@@ -163,9 +194,22 @@ mod tests {
             ("+++\ntags = ['q']\n+++\nText", "Text\ntags = ['q']"),
             ("\u{feff}# 手册 &amp; more", "手册 & more"),
             ("> quote\n> more\n\n![alt *text*](i.png)", "quote more\nalt text"),
+            ("one<br>two <wbr>x<BR/>y a<wbr>b", "one\ntwo x\ny ab"),
+            ("<ruby>東<rt>とう</rt></ruby>京 x", "東京 x とう"),
             ("", ""),
         ] {
             assert_eq!(text(markdown, 1 << 20), expected, "{markdown}");
         }
+    }
+
+    #[test]
+    fn pieces_end_between_paragraphs() {
+        let paragraph = format!("*{}*\n\n", "word ".repeat(2000));
+        let markdown = paragraph.repeat(2 * PIECE_BYTES_MAX / paragraph.len());
+        let found = text(&markdown, 1 << 24);
+        assert_eq!(found.lines().count(), 2 * PIECE_BYTES_MAX / paragraph.len());
+        // Nothing is lost where no line ends.
+        let solid = "字".repeat(PIECE_BYTES_MAX);
+        assert_eq!(text(&solid, 1 << 24).replace('\n', ""), solid);
     }
 }

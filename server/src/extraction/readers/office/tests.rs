@@ -83,8 +83,32 @@ fn workbooks_row_by_row() {
         ),
         ("docProps/core.xml", CORE),
     ];
-    let text = "Costs & more\none zero\n42 in line\nmade\nremark";
+    let text = "Costs & more\none zero reading\n42 in line\nmade\nremark";
     check(sheets, &parts, Some("The title"), text);
+}
+
+#[test]
+fn what_is_deleted_twice_there_or_beside_the_text_does_not_part_it() {
+    let moved = "<w:p><w:moveFrom><w:r><w:t>gone</w:t></w:r></w:moveFrom><w:t>kept</w:t></w:p>\
+        <w:p><w:moveTo><w:r><w:t>here</w:t></w:r></w:moveTo></w:p>\
+        <w:p><w:rPr><w:moveFrom/></w:rPr><w:t>Shin</w:t>\
+        <w:ruby><w:rt><w:r><w:t>tou</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>東</w:t></w:r></w:rubyBase></w:ruby>\
+        <w:ruby><w:rt><w:r><w:t>kyou</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>京</w:t></w:r></w:rubyBase></w:ruby></w:p>\
+        <mc:AlternateContent><mc:Fallback><w:t>only</w:t></mc:Fallback></mc:AlternateContent>";
+    check(word, &[("word/document.xml", moved)], None, "kept\nhere\nShin東京 tou kyou\nonly");
+    let slide = "<p:sld><mc:AlternateContent><mc:Choice><a:p><a:t>box</a:t></a:p></mc:Choice>\
+        <mc:Choice><a:t>box</a:t></mc:Choice><mc:Fallback><a:t>box</a:t><mc:AlternateContent><mc:Choice/>\
+        </mc:AlternateContent></mc:Fallback></mc:AlternateContent><a:p><a:t>end</a:t></a:p></p:sld>";
+    check(slides, &[("ppt/slides/slide1.xml", slide)], None, "box\nend");
+    let sheet = "<worksheet><row><c t='s'><v>0</v></c><c t='inlineStr'><is><t>京</t><r><t>都</t></r>\
+        <rPh><t>キョウト</t></rPh></is></c></row></worksheet>";
+    let strings = "<sst><si><t>東京</t><rPh><t>トウキョウ</t></rPh></si></sst>";
+    let parts = [("xl/sharedStrings.xml", strings), ("xl/worksheets/sheet1.xml", sheet)];
+    check(sheets, &parts, None, "東京 京都 トウキョウ キョウト");
+    let content = "<office:body><text:p>bud<office:annotation><dc:creator>A</dc:creator><text:p>re</text:p>\
+        <text:p>mark</text:p></office:annotation>get <text:ruby><text:ruby-base>漢</text:ruby-base>\
+        <text:ruby-text>kan</text:ruby-text></text:ruby>字</text:p><text:p>next</text:p></office:body>";
+    check(open_document, &[("content.xml", content)], None, "budget 漢字 re mark kan\nnext");
 }
 
 #[test]

@@ -15,17 +15,30 @@ pub(super) struct TextBuilder {
     gap: Gap,
     bytes_max: usize,
     is_full: bool,
+    /// What comes at the end of the line: readings, notes and remarks within it.
+    aside: String,
+    is_aside: bool,
 }
 
 // === impl TextBuilder ===
 
 impl TextBuilder {
     pub(super) fn new(bytes_max: usize) -> Self {
-        Self { text: String::new(), gap: Gap::None, bytes_max, is_full: false }
+        Self {
+            text: String::new(),
+            gap: Gap::None,
+            bytes_max,
+            is_full: false,
+            aside: String::new(),
+            is_aside: false,
+        }
     }
 
     /// Adds running text: any white space in it becomes one space.
     pub(super) fn push(&mut self, piece: &str) {
+        if self.is_aside {
+            return self.push_aside(piece);
+        }
         let mut rest = piece;
         loop {
             let trimmed = rest.trim_start();
@@ -44,19 +57,39 @@ impl TextBuilder {
 
     /// Adds text whose white space means something, such as code.
     pub(super) fn push_verbatim(&mut self, piece: &str) {
-        if !piece.is_empty() {
+        if self.is_aside {
+            self.push_aside(piece);
+        } else if !piece.is_empty() {
             self.append(piece);
         }
     }
 
     /// What comes next is another word.
     pub(super) fn space(&mut self) {
+        if self.is_aside {
+            return self.push_aside(" ");
+        }
         self.gap = self.gap.max(Gap::Space);
     }
 
     /// What comes next is another line.
     pub(super) fn line(&mut self) {
+        if self.is_aside {
+            return self.push_aside(" ");
+        }
+        self.add_aside();
         self.gap = Gap::Line;
+    }
+
+    /// What comes next stands apart from the words around it: it comes at the end of the line.
+    pub(super) fn begin_aside(&mut self) {
+        self.is_aside = true;
+        self.push_aside(" ");
+    }
+
+    /// What comes next belongs to the line again.
+    pub(super) fn end_aside(&mut self) {
+        self.is_aside = false;
     }
 
     /// Whether the bound is reached, so that nothing more is taken.
@@ -75,13 +108,29 @@ impl TextBuilder {
             self.text.truncate(self.text.floor_char_boundary(len));
             self.is_full = false;
         }
+        self.aside.clear();
         self.line();
     }
 
     /// The text, without white space at its end.
     pub(super) fn finish(mut self) -> String {
+        self.add_aside();
         self.text.truncate(self.text.trim_end().len());
         self.text
+    }
+
+    fn push_aside(&mut self, piece: &str) {
+        let room = self.bytes_max.saturating_sub(self.text.len() + self.aside.len());
+        self.aside.push_str(piece.get(..piece.floor_char_boundary(room)).unwrap_or_default());
+    }
+
+    fn add_aside(&mut self) {
+        let aside = std::mem::take(&mut self.aside);
+        self.is_aside = false;
+        if !aside.trim().is_empty() {
+            self.space();
+            self.push(&aside);
+        }
     }
 
     fn append(&mut self, piece: &str) {
@@ -129,6 +178,23 @@ mod tests {
         assert!(text.is_full());
         assert_eq!(text.len(), 6);
         assert_eq!(text.finish(), "ab 日");
+    }
+
+    #[test]
+    fn asides_come_at_the_end_of_the_line() {
+        let mut text = TextBuilder::new(100);
+        text.push("bud");
+        text.begin_aside();
+        text.push("a  note");
+        text.line();
+        text.push_verbatim("of two lines");
+        text.end_aside();
+        text.push("get");
+        text.line();
+        text.push("next");
+        text.begin_aside();
+        text.push("last");
+        assert_eq!(text.finish(), "budget a note of two lines\nnext last");
     }
 
     #[test]

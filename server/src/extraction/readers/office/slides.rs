@@ -2,11 +2,14 @@
 
 use super::super::archive::Archive;
 use super::super::text::TextBuilder;
-use super::super::xml::{Node, walk};
+use super::super::xml::{Node, walk_office};
 use super::Document;
 
 /// The text of the slides in order, then of the notes.
-pub(in crate::extraction) fn slides(mut archive: Archive<'_>, bytes_max: usize) -> Document {
+pub(in crate::extraction::readers) fn slides(
+    mut archive: Archive<'_>,
+    bytes_max: usize,
+) -> Document {
     let mut text = TextBuilder::new(bytes_max);
     for part in ["ppt/slides/slide", "ppt/notesSlides/notesSlide", "ppt/diagrams/data"] {
         for name in archive.names(part, ".xml") {
@@ -20,7 +23,7 @@ pub(in crate::extraction) fn slides(mut archive: Archive<'_>, bytes_max: usize) 
 
 fn read(xml: &str, text: &mut TextBuilder) {
     let mut in_text = false;
-    walk(xml, |node| {
+    walk_office(xml, |node| {
         match node {
             Node::Start(element) => match element.name {
                 "t" => in_text = true,

@@ -10,6 +10,9 @@ use super::decode::decode;
 /// What all parts of a document may inflate to; what comes after is not read. A sheet of a million rows has as much.
 const INFLATED_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
+/// What one part may inflate to: more text is taken from no document.
+const PART_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Parts that are looked at; books have a thousand.
 const PARTS_MAX: usize = 20_000;
 
@@ -44,9 +47,14 @@ impl<'a> Archive<'a> {
         let part = self.zip.by_name(name).ok()?;
         let mut bytes = Vec::new();
         // What was inflated before a fault counts.
-        let _ = part.take(self.left).read_to_end(&mut bytes);
+        let _ = part.take(self.left.min(PART_BYTES_MAX)).read_to_end(&mut bytes);
         self.left = self.left.saturating_sub(bytes.len() as u64);
-        Some(decode(&bytes, "").into_owned())
+        // Nearly always it is UTF-8, and not copied.
+        Some(match String::from_utf8(bytes) {
+            Ok(text) if !text.starts_with('\u{feff}') => text,
+            Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),
+            Err(error) => decode(error.as_bytes(), "").into_owned(),
+        })
     }
 }
 
