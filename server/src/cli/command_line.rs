@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, ColorChoice, Command, CommandFactory as _, Error, FromArgMatches as _};
 
 use super::Cli;
-use crate::extraction::pdf;
+use crate::extraction::child;
 
 /// Options that name a store or a server.
 const STORE_OPTIONS: [&str; 4] = ["config", "data", "admin", "admin_token_file"];
@@ -33,7 +33,7 @@ pub(super) fn command() -> Command {
 fn idle_options(command: &str) -> Vec<&'static str> {
     match command {
         "serve" | "stdio" | "restore" => SERVER_OPTIONS.to_vec(),
-        "completions" | "man" | pdf::SUBCOMMAND => [&STORE_OPTIONS[..], &OTHER_OPTIONS].concat(),
+        "completions" | "man" | child::SUBCOMMAND => [&STORE_OPTIONS[..], &OTHER_OPTIONS].concat(),
         _ => Vec::new(),
     }
 }
