@@ -56,17 +56,17 @@ impl SearchMetrics {
             "Resources that can be found by their words; left out where some are hidden from callers",
             self.documents.clone(),
         );
-        registry.register(
+        registry.register_prefixed(
             "extract_commands_failed",
             "Documents without text because the command for their type failed; the log has the first",
             self.unread_command.clone(),
         );
-        registry.register(
+        registry.register_prefixed(
             "documents_unreadable",
             "Documents without text because they are damaged, protected or too large",
             self.unread_damaged.clone(),
         );
-        registry.register(
+        registry.register_prefixed(
             "documents_passed_over",
             "Documents without text because reading them crashed or took too long; the log names them",
             self.unread_passed_over.clone(),
