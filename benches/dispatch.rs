@@ -14,7 +14,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use hyper::HeaderMap;
 use pressmark::call_rates::Caller;
 use pressmark::mcp::protocol::{Channel, Session};
-use pressmark::mcp::{Answer, Mcp, McpConfig, Step};
+use pressmark::mcp::{Answer, Mcp, McpConfig, Step, ToolResults};
 use pressmark::metrics::Metrics;
 use pressmark_benches::{REPLY_BYTES_MAX, Store, scattered, uri};
 use pressmark_index::access::Access;
@@ -83,6 +83,7 @@ fn dispatch(criterion: &mut Criterion) {
         batch_messages_max: 100,
         tool_calls_per_second: NonZeroU32::MAX,
         search_time_max: std::time::Duration::from_secs(2),
+        tool_results: ToolResults::Text,
         completions_per_second: NonZeroU32::MAX,
     };
     let mcp =

@@ -272,6 +272,7 @@ fn mcp(
         tool_calls_per_second: config.tool_calls_per_second,
         completions_per_second: config.completions_per_second,
         search_time_max: full_text.time_max,
+        tool_results: config.tool_results,
     };
     Mcp::new(engine, bounds, Access::anonymous(), Arc::clone(metrics))
 }

@@ -29,6 +29,7 @@ use pressmark_index::space::SpaceSettings;
 
 use crate::client_address::Network;
 use crate::extraction::ExtractCommand;
+use crate::mcp::ToolResults;
 use crate::sources::FolderSource;
 
 pub use data_dir::{DataDirEnvironment, DataDirSeed, default_data_dir};
@@ -89,6 +90,8 @@ pub struct ServerConfig {
     pub page_items_max: usize,
     /// Tool calls of one caller in a second.
     pub tool_calls_per_second: NonZeroU32,
+    /// What the results of our own tools hold.
+    pub tool_results: ToolResults,
     /// Completions of one caller in a second.
     pub completions_per_second: NonZeroU32,
     /// Requests in progress.
@@ -293,6 +296,7 @@ impl Default for Config {
                 reply_bytes_max: 8 * quantity::MIB,
                 page_items_max: 250,
                 tool_calls_per_second: TOOL_CALLS_PER_SECOND_DEFAULT,
+                tool_results: ToolResults::Text,
                 completions_per_second: COMPLETIONS_PER_SECOND_DEFAULT,
                 concurrent_requests_max: 512,
                 connections_max: 16_384,

@@ -103,6 +103,10 @@ pub struct RawServer {
     /// Most tool calls of one caller (one address) in a second; further ones are results that say how long to wait.
     /// Default: `100`.
     pub tool_calls_per_second: Option<Spanned<RawCount>>,
+    /// What the results of `search` and `fetch` hold: `"text"`, one text in which each URI stands once; `"full"`, one text
+    /// with all of `structuredContent`; `"links"`, the short text and a `resource_link` for each resource.
+    /// Default: `"text"`.
+    pub tool_results: Option<Spanned<String>>,
     /// Most completions of one caller (one address) in a second; further ones are errors that say how long to wait.
     /// Default: `300`.
     pub completions_per_second: Option<Spanned<RawCount>>,

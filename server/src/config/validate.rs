@@ -22,6 +22,7 @@ use super::{
     SpaceConfig, StorageConfig, TemplateCheck,
 };
 use crate::extraction::ExtractCommand;
+use crate::mcp::ToolResults;
 use crate::sources::{FolderSource, check_pattern, folder_settings};
 
 /// More entries on a page would make replies that hosts refuse.
@@ -92,6 +93,9 @@ fn server(raw: RawServer, mut server: ServerConfig, folder: &Path) -> Result<Ser
         &mut server.tool_calls_per_second,
         rate,
     )?;
+    set("server.tool_results", raw.tool_results, &mut server.tool_results, |text| {
+        one_of(&text, &TOOL_RESULTS)
+    })?;
     let completions = &mut server.completions_per_second;
     set("server.completions_per_second", raw.completions_per_second, completions, rate)?;
     let requests = &mut server.concurrent_requests_max;
@@ -346,6 +350,9 @@ fn patterns(key: &'static str, raw: Vec<Spanned<String>>) -> Result<Vec<String>,
     };
     raw.into_iter().map(|pattern| value(key, pattern, check)).collect()
 }
+
+const TOOL_RESULTS: [(&str, ToolResults); 3] =
+    [("text", ToolResults::Text), ("full", ToolResults::Full), ("links", ToolResults::Links)];
 
 const LIST_MODES: [(&str, ListMode); 4] = [
     ("auto", ListMode::Auto),

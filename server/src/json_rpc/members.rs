@@ -5,11 +5,11 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// More members than any object has that is read here: going through them, each is compared with all others.
-const MEMBERS_MAX: usize = 1_024;
+/// The most members of an object that is read here: each is hashed and kept, on a thread that answers other requests too.
+pub(crate) const MEMBERS_MAX: usize = 1_024;
 
-/// The members of the object in `text`, in their order; `None` where it is no object, has a name
-/// twice, since readers could differ about which one counts, or has more than [`MEMBERS_MAX`].
+/// The members of the object in `text`, in their order; `None` if it is not an object, has more than [`MEMBERS_MAX`]
+/// members, or has a name twice: readers could differ about which one counts.
 pub(crate) fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &RawValue)>> {
     serde_json::from_str(text).ok().map(|Members(members)| members)
 }

@@ -10,7 +10,7 @@ pub mod write;
 
 pub use envelope::{Malformed, Message, Request, parse, parse_batch};
 pub(crate) use envelope::{is_id, parse_element, string};
-pub(crate) use members::{Key, members};
+pub(crate) use members::{Key, MEMBERS_MAX, members};
 
 /// The deepest nesting of arrays and objects that a message may have.
 pub const DEPTH_MAX: usize = 128;

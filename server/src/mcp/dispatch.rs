@@ -51,6 +51,20 @@ pub struct McpConfig {
     pub completions_per_second: NonZeroU32,
     /// How long a search may take.
     pub search_time_max: Duration,
+    /// What the results of our own tools hold.
+    pub tool_results: ToolResults,
+}
+
+/// What the results of `search` and `fetch` hold besides `structuredContent`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ToolResults {
+    /// One text in which each URI stands once: every host and framework takes it.
+    #[default]
+    Text,
+    /// One text with all that `structuredContent` has, for hosts that parse it and want `url`.
+    Full,
+    /// The short text, and a `resource_link` for each resource.
+    Links,
 }
 
 /// The protocol in front of an engine; shared by all transports.

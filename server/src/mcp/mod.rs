@@ -18,6 +18,6 @@ pub mod instructions;
 pub mod protocol;
 
 pub(crate) use dispatch::panicked;
-pub use dispatch::{Mcp, McpConfig};
+pub use dispatch::{Mcp, McpConfig, ToolResults};
 pub use method::Method;
 pub use work::{Answer, RequestKey, Step, Work};

@@ -1,7 +1,11 @@
 //! From a Rust type to the schema that is listed, and from JSON to the type.
 
+use std::collections::BTreeMap;
+
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::ReplaceBoolSchemas};
 use serde::de::DeserializeOwned;
+
+use crate::json_rpc;
 
 /// What a type takes (JSON Schema 2020-12).
 ///
@@ -27,11 +31,28 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> Schema {
     schema
 }
 
-/// Reads an object of arguments.
+/// Reads an object of arguments. Where the type refuses `null`, arguments that are `null` are as if not given: adapters
+/// fill it in for whatever the model left out.
 ///
 /// # Errors
 /// A text that names the argument and lets a model correct itself.
 pub(super) fn decode<T: DeserializeOwned>(arguments: &str) -> Result<T, String> {
+    read(arguments).or_else(|error| match without_nulls(arguments) {
+        Some(given) => read(&given),
+        None => Err(error),
+    })
+}
+
+/// The same object without its members that are `null`; `None` if there are none, or if it cannot be read.
+fn without_nulls(arguments: &str) -> Option<String> {
+    let mut members = json_rpc::members(arguments)?;
+    let count = members.len();
+    members.retain(|(_, value)| value.get() != "null");
+    let given: BTreeMap<_, _> = members.into_iter().collect();
+    if given.len() == count { None } else { serde_json::to_string(&given).ok() }
+}
+
+fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, String> {
     let mut json = serde_json::Deserializer::from_str(arguments);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
@@ -84,6 +105,12 @@ mod tests {
             assert_eq!(decode::<Order>(arguments).unwrap_err(), said, "{arguments}");
         }
         assert!(decode::<Order>(r#"{"name":"x","count":3,"anything":[1]}"#).is_ok());
+        let filled_in = r#"{"name":"x","count":null,"parts":null,"anything":null,"other":null}"#;
+        assert!(decode::<Order>(filled_in).is_ok());
+        assert_eq!(
+            decode::<Order>(r#"{"name":null,"parts":null}"#).unwrap_err(),
+            "missing field `name`"
+        );
     }
 
     #[test]

@@ -219,7 +219,7 @@ impl Reply {
             match result {
                 Ok(result) => result,
                 Err(ToolError::Failed(text)) => ToolResult::failure(text),
-                Err(ToolError::WrongArguments(text)) => return self.wrong_arguments(text),
+                Err(ToolError::WrongArguments(text)) => ToolResult::failure(text),
                 Err(ToolError::Engine(error)) => {
                     let fault = Fault::of_engine(&error, self.revision, self.request_id);
                     match fault.code {
@@ -251,14 +251,6 @@ impl Reply {
     fn timed_out(&self, time_max: Duration) -> Answer {
         tracing::warn!(request_id = self.request_id, tool = self.tool, "a tool took too long");
         self.failure(format!("`{}` took longer than {time_max:?} and was ended", self.tool))
-    }
-
-    fn wrong_arguments(&self, text: String) -> Answer {
-        if self.revision.reports_wrong_arguments_to_model() {
-            self.failure(text)
-        } else {
-            self.fault(&Fault::invalid_params(text))
-        }
     }
 
     fn failure(&self, text: String) -> Answer {

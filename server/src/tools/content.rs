@@ -63,7 +63,7 @@ pub enum ToolError {
     /// For the model, which may do something else then: a result with `isError`.
     #[error("{0}")]
     Failed(String),
-    /// The arguments are of the right types and wrong all the same: for the model where its revision has it so, else -32602.
+    /// The arguments are of the right types and still wrong: for the model, which can correct them.
     #[error("{0}")]
     WrongArguments(String),
     /// The engine's: for the model what it asked wrong, for the log what is wrong with the store.

@@ -19,7 +19,7 @@ use pressmark::{
     engine_pool::{EnginePool, EnginePoolConfig},
     extraction::Extractor,
     limits::{Admission, UnsentReplies},
-    mcp::{Mcp, McpConfig},
+    mcp::{Mcp, McpConfig, ToolResults},
     metrics::Metrics,
     sessions::{SessionKey, Sessions, SessionsConfig},
     shutdown::Shutdown,
@@ -324,5 +324,6 @@ pub(crate) fn config(rates: Rates) -> McpConfig {
         tool_calls_per_second: rates.tool_calls,
         search_time_max: Duration::from_secs(30),
         completions_per_second: rates.completions,
+        tool_results: ToolResults::Text,
     }
 }

@@ -1,10 +1,21 @@
 //! The tool `search`: what people type, pages, budgets, and the two forms of a result.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
+use pressmark::{
+    mcp::{
+        Mcp, McpConfig, Step, ToolResults,
+        protocol::{Channel, Revision},
+    },
+    metrics::Metrics,
+};
+use pressmark_index::access::Access;
 use serde_json::{Value, json};
 
-use crate::common::{Bounds, Front, LEGACY, META, http::HttpFront, indexed, put, schema, stdio};
+use crate::common::{
+    Bounds, Front, LEGACY, META, Rates, config, events::DEADLINE, http::HttpFront, indexed, put,
+    schema, stdio,
+};
 
 /// The result of a search over stdio, in the modern era.
 async fn search(front: &Front, arguments: Value) -> Value {
@@ -197,14 +208,14 @@ async fn results_fit_their_budget_and_say_what_that_cost() {
         texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let front = with_notes(&texts);
     for (max_bytes, hits, note) in
-        [(200_000, 20, None), (8_000, 20, Some("shortened")), (1_000, 1, Some("only"))]
+        [(200_000, 20, None), (4_000, 20, Some("shortened")), (1_000, 1, Some("only"))]
     {
         let arguments = json!({ "query": "needle", "limit": 20, "max_bytes": max_bytes });
         let found = search(&front, arguments).await;
         let page = &found["structuredContent"];
         let results = page["results"].as_array().unwrap();
         assert!(results.len() >= hits, "{max_bytes}: {} hits", results.len());
-        assert_eq!(found["content"].as_array().unwrap().len(), 1 + results.len());
+        assert_eq!(found["content"].as_array().unwrap().len(), 1);
         let size = found["content"][0]["text"].as_str().unwrap().len();
         assert!(size <= max_bytes + 200, "{max_bytes}: {size}");
         let notes = page["notes"].to_string();
@@ -218,13 +229,58 @@ async fn results_fit_their_budget_and_say_what_that_cost() {
     }
 }
 
+/// A model reads the text: it has what a model needs, once.
 #[tokio::test]
-async fn the_text_is_the_structured_content() {
+async fn the_text_names_each_uri_once() {
     let front = with_notes(&[]);
     let found = search(&front, json!({ "query": "note" })).await;
-    let text: Value = serde_json::from_str(found["content"][0]["text"].as_str().unwrap()).unwrap();
-    assert_eq!(text, found["structuredContent"]);
-    assert_eq!(text["total"], 4);
+    let text = found["content"][0]["text"].as_str().unwrap();
+    let read: Value = serde_json::from_str(text).unwrap();
+    let page = &found["structuredContent"];
+    assert_eq!(read["total"], 4);
+    for (at, hit) in page["results"].as_array().unwrap().iter().enumerate() {
+        let uri = hit["uri"].as_str().unwrap();
+        assert_eq!(text.matches(&format!("{uri}\"")).count(), 1, "{uri} in {text}");
+        for member in ["id", "title", "snippet", "mimeType"] {
+            assert_eq!(read["results"][at][member], hit[member], "{member} of {uri}");
+        }
+    }
+}
+
+/// The items of a result's content, by type, and the members of the first hit in the text.
+fn items(front: &Front, tool_results: ToolResults, revision: &str) -> (Vec<String>, Vec<String>) {
+    let config = McpConfig { tool_results, ..config(Rates::default()) };
+    let metrics = Arc::new(Metrics::new());
+    let mcp = Mcp::new(Arc::clone(&front.engine), config, Access::anonymous(), metrics);
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"title:plain"}}}"#;
+    let negotiated = Revision::parse(revision);
+    let channel = Channel::Stdio { negotiated, subscription: None };
+    let Step::Work(work) = mcp.receive(body.as_bytes(), channel) else { panic!("no work") };
+    let answer = mcp.perform(work, tokio::time::Instant::now() + DEADLINE);
+    let reply: Value = serde_json::from_slice(&answer.body.unwrap()).unwrap();
+    schema::check(revision, "tools/call", &reply);
+    let content = reply["result"]["content"].as_array().unwrap();
+    let text: Value = serde_json::from_str(content[0]["text"].as_str().unwrap()).unwrap();
+    let types = content.iter().map(|item| item["type"].as_str().unwrap().to_owned());
+    (types.collect(), text["results"][0].as_object().unwrap().keys().cloned().collect())
+}
+
+#[tokio::test]
+async fn the_form_of_results_is_configured() {
+    let front = with_notes(&[]);
+    let brief = ["id", "mimeType", "snippet", "title"];
+    let whole = ["id", "mimeType", "snippet", "space", "title", "uri", "url"];
+    for (form, revision, types, members) in [
+        (ToolResults::Text, LEGACY, &["text"][..], &brief[..]),
+        (ToolResults::Full, LEGACY, &["text"], &whole),
+        (ToolResults::Links, LEGACY, &["text", "resource_link"], &brief),
+        (ToolResults::Links, "2025-03-26", &["text"], &brief),
+    ] {
+        let (found_types, mut found_members) = items(&front, form, revision);
+        found_members.sort();
+        assert_eq!(found_types, types, "{form:?} in {revision}");
+        assert_eq!(found_members, members, "{form:?} in {revision}");
+    }
 }
 
 /// What a document's text cannot give, its title, its URI and its description can.

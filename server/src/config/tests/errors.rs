@@ -56,7 +56,7 @@ fn wrong_keys() {
             server("listen = \n"),
         ],
         &expect![[r#"
-            pressmark.toml:3: server.lsten: unknown key `lsten`: did you mean `listen`? The keys here are `listen`, `admin_listen`, `admin_token_file`, `allowed_hosts`, `metrics_hosts`, `trusted_proxies`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
+            pressmark.toml:3: server.lsten: unknown key `lsten`: did you mean `listen`? The keys here are `listen`, `admin_listen`, `admin_token_file`, `allowed_hosts`, `metrics_hosts`, `trusted_proxies`, `unsafe_listen_without_auth`, `body_bytes_max`, `reply_bytes_max`, `page_items_max`, `tool_calls_per_second`, `tool_results`, `completions_per_second`, `concurrent_requests_max`, `connections_max`, `streams_max`, `stream_keep_alive`, `sessions_max`, `session_idle`, `request_timeout`
             pressmark.toml:1: sever: unknown key `sever`: did you mean `server`? The keys here are `server`, `storage`, `full_text`, `extract`, `space`, `prompt`, `source`
             pressmark.toml:4: space.column: unknown key `column`: did you mean `columns`? The keys here are `name`, `uri_template`, `title`, `description`, `mime_type`, `list`, `ttl`, `cache_scope`, `alias_clash`, `columns`
             pressmark.toml:1: source: missing field `path`

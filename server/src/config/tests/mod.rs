@@ -53,6 +53,7 @@ fn the_values_of_the_example() {
             reply_bytes_max: 4194304,
             page_items_max: 100,
             tool_calls_per_second: 20,
+            tool_results: Links,
             completions_per_second: 60,
             concurrent_requests_max: 256,
             connections_max: 4096,

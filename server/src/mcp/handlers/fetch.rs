@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::{
     Context,
-    arguments::{Argument, Kind, decode},
-    tools::{Link, Tool, error_result, structured_result, timestamp, wrong_arguments},
+    arguments::{Argument, Empty, Kind, decode},
+    tools::{Link, Tool, error_result, structured_result, timestamp},
 };
 use crate::error::{Code, Fault, quoted};
 
@@ -26,7 +26,7 @@ const OFFSET_MAX: u64 = (1 << 53) - 1;
 const ARGUMENTS: [Argument; 3] = [
     Argument {
         name: "id",
-        kind: Kind::Required("the URI of the resource"),
+        kind: Kind::Required { what: "the URI of the resource", empty: Empty::NotGiven },
         description: "The URI of the resource.",
     },
     Argument {
@@ -47,7 +47,7 @@ pub(super) const TOOL: Tool = Tool {
     description: "Reads one resource as text. `id` is its URI, as `search`, a resource list, a \
 resource template or an earlier reply spells it; a URI may end in a fragment that counts from zero and \
 excludes the end, such as `#line=0,200`. Long texts come in parts: when a reply has `nextOffset`, \
-call again with it as `offset`.",
+call again with it as `offset`. `offset` and `limit` may be left out, null or empty.",
     arguments: &ARGUMENTS,
     output_schema: r#"{"type":"object","properties":{"id":{"type":"string","description":"The URI of the resource."},"title":{"type":"string"},"text":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"metadata":{"type":"object","properties":{"space":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer","description":"In bytes."},"lastModified":{"type":"string"},"totalChars":{"type":"integer","description":"The characters of the whole text."}},"required":["space","totalChars"],"additionalProperties":false},"nextOffset":{"type":"integer","description":"The offset of the next part; absent at the end."},"more":{"type":"string","description":"How to get the next part; absent at the end."}},"required":["id","title","text","url","metadata"],"additionalProperties":false}"#,
 };
@@ -67,7 +67,8 @@ struct Fetched<'a> {
     id: &'a str,
     title: &'a str,
     text: &'a str,
-    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
     metadata: Metadata<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<u64>,
@@ -109,23 +110,15 @@ pub(super) fn fetch(context: &Context<'_>, arguments: &FetchArguments) -> Result
         Err(error) => {
             let fault = context.fault(&error);
             return match fault.code {
-                Code::InvalidParams => wrong_arguments(context, fault.message.into_owned()),
+                Code::InvalidParams => Ok(error_result(context, &fault.message)),
                 _ => Err(fault),
             };
         }
     };
-    reply(context, &fetched)
-}
-
-fn reply(context: &Context<'_>, fetched: &FetchedText) -> Result<Vec<u8>, Fault> {
-    let structured = serde_json::to_string(&Fetched::of(fetched)).map_err(|error| {
-        let request_id = context.request_id;
-        tracing::error!(request_id, "a fetched text does not encode: {error}");
-        Fault::internal(request_id)
-    })?;
     let link =
         Link { uri: &fetched.uri, title: &fetched.title, mime_type: fetched.mime_type.as_deref() };
-    Ok(structured_result(context, &structured, &[link]))
+    let brief = Fetched { url: None, ..Fetched::of(&fetched) };
+    structured_result(context, &brief, &Fetched::of(&fetched), &[link])
 }
 
 // === impl FetchArguments ===
@@ -153,7 +146,7 @@ impl<'a> Fetched<'a> {
             id: &fetched.uri,
             title: &fetched.title,
             text: &fetched.text,
-            url: &fetched.uri,
+            url: Some(&fetched.uri),
             metadata: Metadata {
                 space: &fetched.space,
                 mime_type: fetched.mime_type.as_deref(),
@@ -186,14 +179,17 @@ mod tests {
             (r#"{"id":"x","limit":200000}"#, fits("x", 0, LIMIT_MAX)),
             (r#"{"id":"x","limit":200001}"#, limit_fault()),
             (r#"{"id":"x","limit":0}"#, limit_fault()),
-            (r#"{"id":"x","limit":"5"}"#, limit_fault()),
+            (r#"{"id":"x","limit":"5"}"#, fits("x", 0, 5)),
             (r#"{"id":"x","limit":5.5}"#, limit_fault()),
-            (r#"{"id":"x","limit":null}"#, limit_fault()),
-            (r#"{"id":7}"#, id_fault()),
+            (r#"{"id":"x","limit":null,"offset":null}"#, fits("x", 0, LIMIT_DEFAULT)),
+            (r#"{"id":"x","limit":"","offset":""}"#, fits("x", 0, LIMIT_DEFAULT)),
+            (r#"{"id":[]}"#, id_fault()),
+            (r#"{"id":""}"#, id_fault()),
+            (r#"{"id":null}"#, id_fault()),
             ("{}", id_fault()),
             (
                 r#"{"id":"x","id":"y"}"#,
-                fault("`arguments` must be an object that has each member once"),
+                fault("`arguments` must be an object with at most 1024 members, each given once"),
             ),
             (
                 r#"{"id":"x","max":1}"#,

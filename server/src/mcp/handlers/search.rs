@@ -11,7 +11,7 @@ use pressmark_index::{error::ErrorKind, full_text::SearchNote};
 
 use super::{
     Context,
-    tools::{Link, Tool, structured_result, wrong_arguments},
+    tools::{Link, Tool, error_result, structured_result},
 };
 use crate::error::{Code, Fault, quoted};
 use asked::ARGUMENTS;
@@ -31,7 +31,8 @@ which **matched words** are marked. Read one with `fetch`, its `id` as argument.
 resources with all of them come first, then those with most. \"Quoted words\" stand next to each other; -word leaves \
 out; prefix* finds beginnings of words; title:word, uri:word, space:name, mime:type and name:value of a space's \
 template variables look in one field. Nothing is an error: what is none of these is words. Identifiers are found \
-whole and by their parts, and when little is found, words with a typing error are too.",
+whole and by their parts, and when little is found, words with a typing error are too. All arguments but `query` may be \
+left out, null or empty.",
     arguments: &ARGUMENTS,
     output_schema: r#"{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string","description":"The URI, for `fetch`."},"uri":{"type":"string"},"title":{"type":"string"},"url":{"type":"string","description":"The URI again, for citations."},"snippet":{"type":"string","description":"A piece of the text; matched words stand in ** marks."},"score":{"type":"number","description":"Higher is better; compare within one query only. Absent where resources may be hidden."},"mimeType":{"type":"string"},"space":{"type":"string"},"lastModified":{"type":"string"}},"required":["id","uri","title","url","snippet","space"],"additionalProperties":false}},"total":{"type":"integer","description":"How many resources match, on all pages."},"nextCursor":{"type":"string","description":"The next page's `cursor`; absent at the end."},"notes":{"type":"array","items":{"type":"string"},"description":"What else there is to know about the results."}},"required":["results","total"],"additionalProperties":false}"#,
 };
@@ -49,12 +50,12 @@ pub(super) fn search(context: &Context<'_>, arguments: &SearchArguments) -> Resu
             // A space or a variable; the text says which there are.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let fault = format!("{}: {}", quoted(error.subject()), error.detail());
-                return wrong_arguments(context, fault);
+                return Ok(error_result(context, &fault));
             }
             Err(error) => {
                 let fault = context.fault(&error);
                 return match fault.code {
-                    Code::InvalidParams => wrong_arguments(context, fault.message.into_owned()),
+                    Code::InvalidParams => Ok(error_result(context, &fault.message)),
                     _ => Err(fault),
                 };
             }
@@ -62,18 +63,13 @@ pub(super) fn search(context: &Context<'_>, arguments: &SearchArguments) -> Resu
         let is_cut = page.notes.contains(&SearchNote::TimeCut);
         context.mcp.metrics.search.searched(begun.elapsed(), is_cut);
         let mut found = Found::of(&page, time_max);
-        let smaller = ask.smaller(&found, arguments.max_bytes).filter(|_| tries < TRIES_MAX);
-        if let Some(smaller) = smaller {
+        let smaller = ask.smaller(&found.brief(), arguments.max_bytes);
+        if let Some(smaller) = smaller.filter(|_| tries < TRIES_MAX) {
             ask = smaller;
             continue;
         }
         found.notes.extend(ask.note(arguments));
-        let structured = serde_json::to_string(&found).map_err(|error| {
-            let request_id = context.request_id;
-            tracing::error!(request_id, "what was found does not encode: {error}");
-            Fault::internal(request_id)
-        })?;
         let links: Vec<Link<'_>> = found.results.iter().map(Hit::link).collect();
-        return Ok(structured_result(context, &structured, &links));
+        return structured_result(context, &found.brief(), &found, &links);
     }
 }

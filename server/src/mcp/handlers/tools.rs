@@ -1,9 +1,10 @@
 //! `tools/list` and `tools/call`: which tool answers, and the frame of the results of our own.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use hyper::StatusCode;
 use pressmark_index::{resource::UnixMillis, space::CacheScope};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
@@ -15,6 +16,7 @@ use crate::{
     error::{Code, Fault, quoted},
     json_rpc::write,
     mcp::{
+        ToolResults,
         protocol::{CacheHint, Era, Params, finish, open},
         work::EngineCall,
     },
@@ -53,7 +55,7 @@ fn is_offered(context: &Context<'_>, callee: &Callee) -> bool {
 /// All tools, on one page.
 pub(crate) fn tools_list(context: &Context<'_>, params: &Params<'_>) -> Result<Outcome, Fault> {
     if cursor(params.cursor)?.is_some() {
-        return Err(Fault::invalid_params("`cursor` is none of this list: it has one page"));
+        return Err(Fault::invalid_params("`tools/list` has a single page: leave `cursor` out"));
     }
     let mut out = open(context.id, 8192);
     out.extend_from_slice(b"\"tools\":[");
@@ -86,7 +88,7 @@ pub(crate) fn tools_call(context: &Context<'_>, params: &Params<'_>) -> Result<O
     };
     match call {
         Ok(call) => Ok(Outcome::Work(call)),
-        Err(text) => wrong_arguments(context, text).map(Outcome::Reply),
+        Err(text) => Ok(Outcome::Reply(error_result(context, &text))),
     }
 }
 
@@ -126,7 +128,7 @@ fn call_own(
     };
     match ToolCall::new(&context.mcp.tools, own, arguments, &request) {
         Ok(call) => Ok(Outcome::Call(Box::new(call))),
-        Err(NotCalled::WrongArguments(text)) => wrong_arguments(context, text).map(Outcome::Reply),
+        Err(NotCalled::WrongArguments(text)) => Ok(Outcome::Reply(error_result(context, &text))),
         Err(NotCalled::Overloaded) => {
             context.mcp.metrics.requests_shed.inc();
             Err(Fault::overloaded())
@@ -144,22 +146,14 @@ fn missing_capability(capability: &str) -> Fault {
         .with_status(StatusCode::BAD_REQUEST)
 }
 
-/// Arguments that do not fit: for the model where the revision has it so, else for the host.
-pub(super) fn wrong_arguments(context: &Context<'_>, text: String) -> Result<Vec<u8>, Fault> {
-    if context.revision.reports_wrong_arguments_to_model() {
-        Ok(error_result(context, &text))
-    } else {
-        Err(Fault::invalid_params(text))
-    }
-}
-
 /// A call beyond the caller's allowance: the model can wait and call again.
 pub(in crate::mcp) fn too_many_calls(context: &Context<'_>, wait: Duration) -> Vec<u8> {
     let seconds = wait.as_secs_f64().ceil().max(1.0);
     error_result(context, &format!("too many tool calls: wait {seconds} s, then call again"))
 }
 
-/// A result that tells the model what went wrong.
+/// A result that tells the model what went wrong, wrong arguments included: revisions before 2025-11-25 have error -32602
+/// for those, but the adapters of agent frameworks raise it as an exception, and the model never learns of it.
 pub(super) fn error_result(context: &Context<'_>, text: &str) -> Vec<u8> {
     let mut out = open(context.id, 64 + text.len());
     out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
@@ -175,28 +169,45 @@ pub(super) struct Link<'a> {
     pub(super) mime_type: Option<&'a str>,
 }
 
-/// A result that is JSON: as text first, for hosts that show nothing else, then as links and structured content where the
-/// revision has them.
+/// A result that is JSON: one text item with what a model needs, and the structured content where the revision has it.
+/// Whether the text says everything, and whether links follow it, is configured.
 pub(super) fn structured_result(
     context: &Context<'_>,
-    structured: &str,
+    brief: &impl Serialize,
+    whole: &impl Serialize,
     links: &[Link<'_>],
-) -> Vec<u8> {
+) -> Result<Vec<u8>, Fault> {
+    let form = context.mcp.config.tool_results;
     let is_structured = context.revision.has_structured_content();
-    let copies = if is_structured { 2 } else { 1 };
-    let mut out = open(context.id, 256 + copies * structured.len() + structured.len() / 8);
+    let whole = json(context, whole)?;
+    let text = match form {
+        ToolResults::Full => Cow::Borrowed(&whole),
+        ToolResults::Text | ToolResults::Links => Cow::Owned(json(context, brief)?),
+    };
+    let structured_bytes = if is_structured { whole.len() } else { 0 };
+    let mut out = open(context.id, 256 + text.len() + text.len() / 8 + structured_bytes);
     out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
-    write::string(structured, &mut out);
+    write::string(&text, &mut out);
     out.push(b'}');
     if is_structured {
-        links.iter().for_each(|link| link.write(&mut out));
+        if form == ToolResults::Links {
+            links.iter().for_each(|link| link.write(&mut out));
+        }
         out.extend_from_slice(b"],\"structuredContent\":");
-        out.extend_from_slice(structured.as_bytes());
+        out.extend_from_slice(whole.as_bytes());
     } else {
         out.push(b']');
     }
     out.extend_from_slice(b",\"isError\":false");
-    finish(out, context.revision, None)
+    Ok(finish(out, context.revision, None))
+}
+
+fn json(context: &Context<'_>, value: &impl Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|error| {
+        let request_id = context.request_id;
+        tracing::error!(request_id, "the result of a tool does not encode: {error}");
+        Fault::internal(request_id)
+    })
 }
 
 /// RFC 3339 in UTC; none for a time beyond the calendar.

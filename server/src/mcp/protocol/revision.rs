@@ -133,11 +133,6 @@ impl Revision {
         self >= Revision::V2025_06_18
     }
 
-    /// Wrong arguments of a tool are its result, for the model to read, instead of -32602.
-    pub fn reports_wrong_arguments_to_model(self) -> bool {
-        self >= Revision::V2025_11_25
-    }
-
     /// A body may be an array of messages.
     pub fn has_batches(self) -> bool {
         self == Revision::V2025_03_26

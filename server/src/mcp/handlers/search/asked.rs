@@ -7,10 +7,10 @@ use pressmark_index::{
 
 use super::super::{
     Context,
-    arguments::{Argument, Kind, Value, decode},
+    arguments::{Argument, Empty, Kind, Value, decode},
 };
 use super::budget::Ask;
-use crate::moment::moment;
+use crate::{error::quoted, moment::moment};
 
 /// Hits of a page without `limit`, and the most.
 const LIMIT_DEFAULT: u64 = 10;
@@ -24,7 +24,7 @@ const MAX_BYTES_MOST: u64 = 200_000;
 pub(super) const ARGUMENTS: [Argument; 10] = [
     Argument {
         name: "query",
-        kind: Kind::Required("the words to look for"),
+        kind: Kind::Required { what: "the words to look for", empty: Empty::Value },
         description: "Words, \"phrases\", -word, field:value, prefix*.",
     },
     Argument {
@@ -54,7 +54,7 @@ pub(super) const ARGUMENTS: [Argument; 10] = [
     },
     Argument {
         name: "mime_type",
-        kind: Kind::Text,
+        kind: Kind::Checked(media_range),
         description: "Only resources of this MIME type, such as `application/pdf` or `text/*`.",
     },
     Argument {
@@ -77,6 +77,30 @@ pub(super) const ARGUMENTS: [Argument; 10] = [
         description: "The most bytes of the results as JSON: snippets get shorter to fit, then results fewer.",
     },
 ];
+
+/// The characters of a type's name beside letters and digits (RFC 6838, section 4.2).
+const TYPE_NAME_SIGNS: &[u8] = b"!#$&-^_.+";
+
+/// A MIME type, or all of a kind; any type at all is as if not given, and parameters do not count.
+fn media_range(text: &str) -> Result<Option<String>, String> {
+    let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if matches!(essence.as_str(), "*" | "*/*") {
+        return Ok(None);
+    }
+    let is_name = |name: &str| {
+        let of_name = |byte: u8| byte.is_ascii_alphanumeric() || TYPE_NAME_SIGNS.contains(&byte);
+        !name.is_empty() && name.bytes().all(of_name)
+    };
+    match essence.split_once('/') {
+        Some((kind, subtype)) if is_name(kind) && (subtype == "*" || is_name(subtype)) => {
+            Ok(Some(essence))
+        }
+        _ => Err(format!(
+            "`mime_type` is `{}`, which is not a MIME type: write one such as `text/markdown`, or `text/*` for all of a kind",
+            quoted(text)
+        )),
+    }
+}
 
 /// The decoded arguments.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::asked::SearchArguments;
 use super::found::Found;
 
-/// Bytes of a snippet where nothing has to shrink: two or three lines.
-pub(super) const SNIPPET_BYTES: usize = 320;
+/// Bytes of a snippet where nothing has to shrink: about two lines, so that a hit costs a model some 100 tokens.
+pub(super) const SNIPPET_BYTES: usize = 200;
 
 /// Shorter snippets say nothing: then hits are left out instead.
 const SNIPPET_BYTES_MIN: usize = 60;

@@ -15,7 +15,7 @@ pub(super) const TITLE_CHARS_MAX: usize = 300;
 /// What stands around a matched word, as Markdown has it.
 const MARK: &str = "**";
 
-/// The result, as `structuredContent` has it.
+/// The result, as `structuredContent` has it; [`Found::brief`] is what a model reads.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Found<'a> {
@@ -31,15 +31,18 @@ pub(super) struct Found<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Hit<'a> {
     id: &'a str,
-    uri: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<&'a str>,
     title: Cow<'a, str>,
-    url: &'a str,
-    pub(super) snippet: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    pub(super) snippet: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mime_type: Option<&'a str>,
-    space: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    space: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_modified: Option<String>,
 }
@@ -64,6 +67,18 @@ impl<'a> Found<'a> {
     }
 }
 
+impl Found<'_> {
+    /// The same with each URI once, and without what the URI says: a model pays for every word.
+    pub(super) fn brief(&self) -> Found<'_> {
+        Found {
+            results: self.results.iter().map(Hit::brief).collect(),
+            total: self.total,
+            next_cursor: self.next_cursor,
+            notes: self.notes.clone(),
+        }
+    }
+}
+
 // === impl Hit ===
 
 impl<'a> Hit<'a> {
@@ -71,19 +86,33 @@ impl<'a> Hit<'a> {
         let SearchHit { uri, title, snippet, score, mime_type, space, last_modified } = hit;
         Self {
             id: uri,
-            uri,
+            uri: Some(uri),
             title: shown_title(title),
-            url: uri,
-            snippet: highlighted(snippet, MARK, MARK),
+            url: Some(uri),
+            snippet: Cow::Owned(highlighted(snippet, MARK, MARK)),
             score: score.map(rounded),
             mime_type: Some(mime_type.as_str()).filter(|mime_type| !mime_type.is_empty()),
-            space,
+            space: Some(space),
             last_modified: last_modified.and_then(timestamp),
         }
     }
 
+    fn brief(&self) -> Hit<'_> {
+        Hit {
+            id: self.id,
+            uri: None,
+            title: Cow::Borrowed(&self.title),
+            url: None,
+            snippet: Cow::Borrowed(&self.snippet),
+            score: self.score,
+            mime_type: self.mime_type,
+            space: None,
+            last_modified: self.last_modified.clone(),
+        }
+    }
+
     pub(super) fn link(&self) -> Link<'_> {
-        Link { uri: self.uri, title: &self.title, mime_type: self.mime_type }
+        Link { uri: self.id, title: &self.title, mime_type: self.mime_type }
     }
 }
 

@@ -66,12 +66,44 @@ fn arguments_fit_or_say_why_not() {
             r#","max_bytes":1000,"mime_type":"text/*""#,
             SearchArguments { max_bytes: 1000, mime_type: Some("text/*".to_owned()), ..plain() },
         ),
+        (
+            concat!(
+                r#","space":null,"variables":null,"limit":null,"cursor":null,"sort":null,"#,
+                r#""mime_type":null,"modified_after":null,"modified_before":null,"max_bytes":null"#
+            ),
+            plain(),
+        ),
+        (
+            concat!(
+                r#","space":"","variables":"","limit":"","cursor":"","sort":"","#,
+                r#""mime_type":"","modified_after":"","modified_before":"","max_bytes":"""#
+            ),
+            plain(),
+        ),
+        (r#","mime_type":"*/*""#, plain()),
+        (r#","mime_type":"*""#, plain()),
+        (
+            r#","mime_type":" Text/HTML; charset=utf-8""#,
+            SearchArguments { mime_type: Some("text/html".to_owned()), ..plain() },
+        ),
     ] {
         let arguments = format!(r#"{{"query":"q"{more}}}"#);
         assert_eq!(SearchArguments::read(&arguments), Ok(expected), "{arguments}");
     }
     let fault = SearchArguments::read(r#"{"query":"q","modified_after":"yesterday"}"#).unwrap_err();
     assert!(fault.starts_with("`modified_after` is `yesterday`; write a date"), "{fault}");
+}
+
+#[test]
+fn what_is_not_a_mime_type_is_refused_by_name() {
+    for text in
+        ["markdown", "text/", "/html", "text/ht ml", "*/html", "text/html, text/plain", "te*t/x"]
+    {
+        let arguments = serde_json::json!({ "query": "q", "mime_type": text }).to_string();
+        let fault = SearchArguments::read(&arguments).unwrap_err();
+        let said = format!("`mime_type` is `{text}`, which is not a MIME type: write one such as");
+        assert!(fault.starts_with(&said), "{fault}");
+    }
 }
 
 #[test]
@@ -93,7 +125,7 @@ fn snippets_shrink_first_and_then_hits_are_fewer() {
     assert_eq!(ask.smaller(&found, size), None);
     let shorter = ask.smaller(&found, size - 500).unwrap();
     assert!(
-        shorter.limit == 10 && (200..SNIPPET_BYTES).contains(&shorter.snippet_bytes),
+        shorter.limit == 10 && (100..SNIPPET_BYTES).contains(&shorter.snippet_bytes),
         "{shorter:?}"
     );
     // A snippet is most of each hit here: half the hits fit without.
