@@ -86,6 +86,9 @@ fn chosen_values_narrow_what_is_offered() {
         ("name", "", json!({ "year": "2025", "team": "sales" }), json!(["plan", "quotas"])),
         ("name", "", json!({ "year": "2025", "team": "nobody" }), json!([])),
         ("name", "p", json!({ "year": "2024" }), json!(["plan"])),
+        // A form whose fields are not filled in yet.
+        ("name", "p", json!({ "year": "2024", "team": "", "name": "" }), json!(["plan"])),
+        ("name", "p", json!({ "year": "2024", "team": null }), json!(["plan"])),
     ] {
         let mut wanted: Vec<_> = values.as_array().unwrap().clone();
         let reply = ask(&mcp, &params(argument, typed, &chosen));

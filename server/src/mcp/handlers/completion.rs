@@ -192,6 +192,10 @@ fn chosen_values<'a>(
     for (name, value) in context_arguments(params.context)? {
         // Hosts send along what they know: a name of something else is no fault, whatever its value.
         let Some(variable) = variable_of(&name) else { continue };
+        // Hosts send a form as it is: a field that is not filled in yet is empty.
+        if matches!(value.get(), "null" | "\"\"") {
+            continue;
+        }
         let value = json_rpc::string(value).ok_or_else(|| {
             let name = quoted(&name);
             Fault::invalid_params(format!("`context.arguments.{name}` must be a string"))
