@@ -129,6 +129,9 @@ impl App {
     pub fn prompt_declarer(&self) -> impl Fn(Vec<Arc<Prompt>>) + Send + 'static {
         let (mcp, subscriptions) = (Arc::clone(&self.mcp), Arc::clone(&self.subscriptions));
         move |prompts| {
+            if mcp.prompts().declares(&prompts) {
+                return;
+            }
             for name in mcp.prompts().declare(prompts) {
                 tracing::warn!("the stored prompt `{name}` is hidden: one of its name is declared");
             }

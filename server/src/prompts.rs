@@ -45,6 +45,14 @@ impl Prompts {
         hidden
     }
 
+    /// Whether exactly these are declared.
+    pub fn declares(&self, prompts: &[Arc<Prompt>]) -> bool {
+        let named: BTreeMap<_, _> = prompts.iter().map(|prompt| (prompt.name(), prompt)).collect();
+        let declared = self.declared.load();
+        declared.len() == named.len()
+            && named.iter().all(|(name, prompt)| declared.get(*name) == Some(*prompt))
+    }
+
     /// The prompt of that name.
     pub fn named(&self, name: &str) -> Option<Arc<Prompt>> {
         let declared = self.declared.load();

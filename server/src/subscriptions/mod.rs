@@ -226,9 +226,13 @@ impl Subscriptions {
         Arc::new(subscription)
     }
 
-    /// Other prompts are declared than before: whoever listens is told.
+    /// Other prompts are declared than before: every listener is notified. A client that subscribes later, such as the
+    /// one that starts `stdio`, reads the new list anyway.
     pub fn declared_prompts_changed(&self) {
-        self.committed.tell_of_declared_prompts();
+        let (_, _, subscribers) = self.size();
+        if subscribers > 0 {
+            self.committed.tell_of_declared_prompts();
+        }
     }
 
     /// Keys, watched URIs and subscribers that there are.

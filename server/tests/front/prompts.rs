@@ -294,6 +294,23 @@ async fn a_listen_for_resources_hears_nothing_of_prompts() {
     assert_eq!(refused["error"]["message"], "`promptsListChanged` must be true or false");
 }
 
+/// What was declared before a client came is no change for it.
+#[tokio::test]
+async fn prompts_that_were_declared_at_the_start_are_not_notified() {
+    let front = Front::new(Bounds::default());
+    front.pool.mcp().prompts().declare(declared());
+    front.http.subscriptions.declared_prompts_changed();
+    let mut client = LineClient::start(front);
+    client.initialize().await;
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    client.front.registered_are((0, 0, 1)).await;
+    client.front.put("new", "text");
+    let told = client.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/resources/list_changed");
+    let reply = client.ask(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#).await;
+    assert_eq!(reply["id"], "p", "{reply}");
+}
+
 #[tokio::test]
 async fn a_legacy_client_is_told_of_prompts() {
     let mut client = LineClient::start(Front::new(Bounds::default()));
