@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pressmark_index::prompt::{
-    FillFault, FilledContent, FilledMessage, Media, Prompt, PromptArgument,
+    FillFault, FilledContent, FilledMessage, Media, Prompt, PromptArgument, PromptSettings,
 };
 use pressmark_index::read::{ReadOutcome, ReadRequest, Tier};
 use pressmark_index::resource::Role;
@@ -65,15 +65,19 @@ fn listed_bytes(prompt: &Prompt) -> usize {
     let arguments = settings.arguments.iter().map(|argument| {
         ENTRY_BYTES + argument.name.len() + length(&argument.title) + length(&argument.description)
     });
-    let own = settings.name.len() + length(&settings.title) + length(&settings.description);
+    let own = settings.name.len() + length(&settings.title) + description(settings).len();
     ENTRY_BYTES + own + arguments.sum::<usize>()
+}
+
+/// What a prompt does; some clients fail on a prompt without a description, so that its title or name stands in.
+fn description(settings: &PromptSettings) -> &str {
+    settings.description.as_deref().or(settings.title.as_deref()).unwrap_or(&settings.name)
 }
 
 /// A `Prompt` of the schema.
 fn entry(prompt: &Prompt, revision: Revision, out: &mut Vec<u8>) {
     let settings = prompt.settings();
-    let (title, description) = (settings.title.as_deref(), settings.description.as_deref());
-    names(&settings.name, title, description, revision, out);
+    names(&settings.name, settings.title.as_deref(), Some(description(settings)), revision, out);
     if !settings.arguments.is_empty() {
         out.extend_from_slice(b",\"arguments\":[");
         for (at, argument) in settings.arguments.iter().enumerate() {
