@@ -189,7 +189,11 @@ fn all_parts(view: &View<'_>, hit: &Hit, request: &TextRequest<'_>) -> Result<St
 /// What is said in place of the text of a binary.
 fn binary_line(part: &StoredPart<'_>) -> String {
     let mime_type = part.mime_type().unwrap_or_else(|| "application/octet-stream".to_owned());
-    format!("(binary content: {mime_type}, {} bytes; read it with resources/read)", part.raw_bytes)
+    format!(
+        "(binary content: {mime_type}, {} bytes; it cannot be fetched as text: ask `search` for words, whose snippets \
+         quote the text in it, if there is any)",
+        part.raw_bytes
+    )
 }
 
 fn decoded(subject: &str, escaped: &[u8]) -> Result<String> {

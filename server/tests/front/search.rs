@@ -283,6 +283,21 @@ async fn the_form_of_results_is_configured() {
     }
 }
 
+#[tokio::test]
+async fn a_search_while_folders_are_read_says_that_not_all_can_be_found() {
+    let front = with_notes(&[]);
+    let latch = front.pool.mcp().unsettled();
+    for query in ["note", "xylophonequartz"] {
+        let found = search(&front, json!({ "query": query })).await;
+        let notes = found["structuredContent"]["notes"].to_string();
+        assert!(notes.contains("not all of their documents can be found yet"), "{notes}");
+        assert!(found["content"][0]["text"].as_str().unwrap().contains("search again later"));
+    }
+    drop(latch);
+    let found = search(&front, json!({ "query": "note" })).await;
+    assert!(found["structuredContent"]["notes"].is_null(), "{found}");
+}
+
 /// What a document's text cannot give, its title, its URI and its description can.
 #[tokio::test]
 async fn a_blob_without_text_is_found() {

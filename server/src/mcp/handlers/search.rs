@@ -20,6 +20,10 @@ use found::{Found, Hit};
 
 pub(crate) use asked::SearchArguments;
 
+/// For a model that finds nothing or little while the folders of the configuration are read for the first time.
+const FOLDERS_UNREAD: &str =
+    "folders are still being read: not all of their documents can be found yet; search again later";
+
 /// How often a page is asked for again until it fits: for shorter snippets, then for fewer hits.
 const TRIES_MAX: usize = 4;
 
@@ -63,6 +67,9 @@ pub(super) fn search(context: &Context<'_>, arguments: &SearchArguments) -> Resu
         let is_cut = page.notes.contains(&SearchNote::TimeCut);
         context.mcp.metrics.search.searched(begun.elapsed(), is_cut);
         let mut found = Found::of(&page, time_max);
+        if !context.mcp.is_settled() {
+            found.notes.push(FOLDERS_UNREAD.to_owned());
+        }
         let smaller = ask.smaller(&found.brief(), arguments.max_bytes);
         if let Some(smaller) = smaller.filter(|_| tries < TRIES_MAX) {
             ask = smaller;
