@@ -10,6 +10,7 @@ mod listen;
 mod prompts;
 mod quantity;
 pub mod raw;
+mod scalars;
 mod trust;
 mod validate;
 

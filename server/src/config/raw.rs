@@ -178,7 +178,8 @@ pub struct RawFullText {
 pub struct RawExtract {
     /// The MIME type of the documents, such as `"application/msword"`. Goes before a reader of our own. Required.
     pub mime_type: Spanned<String>,
-    /// The program and its arguments. It gets a document on stdin and writes its text to stdout; no shell is between.
+    /// The program and its arguments. It gets a document on stdin and writes its text to stdout; no shell is between. When it
+    /// fails, the log says so once for its MIME type, and `pressmark_extract_commands_failed_total` counts.
     /// Required.
     pub command: Spanned<Vec<String>>,
     /// How long it may take for one document; then it is killed, with all that it started. Default: `"20s"`.

@@ -1,7 +1,6 @@
 //! From raw values to right ones. The first value that cannot be taken ends it.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,10 +11,11 @@ use toml::Spanned;
 use super::error::Fault;
 use super::listen::{check_admin_listen, check_listen, parse_address, parse_admin_listen};
 use super::prompts::prompts;
-use super::quantity::{MIB, parse_bytes, parse_duration};
-use super::raw::{
-    RawBytes, RawConfig, RawCount, RawDuration, RawExtract, RawFullText, RawServer, RawSource,
-    RawSpace, RawStorage,
+use super::quantity::MIB;
+use super::raw::{RawConfig, RawExtract, RawFullText, RawServer, RawSource, RawSpace, RawStorage};
+use super::scalars::{
+    COUNT_MAX, bytes, bytes_or_none, count, count_or_none, duration, host_name, mime_type,
+    non_empty, positive, positive_duration, rate, space_name,
 };
 use super::{
     ColumnMapping, ColumnTarget, Config, Durability, FullTextConfig, RecordField, ServerConfig,
@@ -28,9 +28,6 @@ use crate::sources::{FolderSource, check_pattern, folder_settings};
 /// More entries on a page would make replies that hosts refuse.
 const PAGE_ITEMS_MAX: i64 = 10_000;
 
-/// No count of requests or sessions needs more; a larger one is a mistake.
-const COUNT_MAX: i64 = 10_000_000;
-
 /// With less, indexing would write a file for each few documents.
 const FULL_TEXT_MEMORY_BYTES_MIN: u64 = 32 * MIB;
 
@@ -40,8 +37,6 @@ const FULL_TEXT_THREADS_MAX: i64 = 8;
 /// How long a command may take, and how much it may write, when nothing else is said.
 const EXTRACT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(20);
 const EXTRACT_OUTPUT_BYTES_MAX_DEFAULT: u64 = 16 * MIB;
-
-const SPACE_NAME_CHARACTERS_MAX: usize = 64;
 
 pub(super) fn convert(
     raw: RawConfig,
@@ -413,89 +408,4 @@ fn known_variable(settings: &SpaceSettings, target: ColumnTarget) -> Result<Colu
     }
     let known = template.variable_names();
     Err(format!("names the variable `{name}`, and the template has {known}"))
-}
-
-fn space_name(name: &str) -> Result<(), String> {
-    let allowed =
-        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
-    if (1..=SPACE_NAME_CHARACTERS_MAX).contains(&name.len()) && name.bytes().all(allowed) {
-        return Ok(());
-    }
-    Err(format!("{name:?} is no name of a space; use 1 to 64 of a-z, 0-9, _ and -"))
-}
-
-/// A name or address, with or without a port; in lower case, as it is compared.
-fn host_name(text: &str) -> Result<String, String> {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
-    if text.is_empty() || !text.bytes().all(allowed) {
-        return Err(format!(
-            "{text:?} is no host name; write one such as \"docs.example.com\", without scheme, path or wildcard"
-        ));
-    }
-    Ok(text.to_ascii_lowercase())
-}
-
-fn mime_type(text: &str) -> Result<(), String> {
-    let essence = text.split(';').next().unwrap_or(text).trim();
-    let is_token = |part: &str| {
-        !part.is_empty()
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
-    };
-    match essence.split_once('/') {
-        Some((kind, subtype)) if is_token(kind) && is_token(subtype) => Ok(()),
-        _ => Err(format!("{text:?} is no MIME type; write one such as \"text/plain\"")),
-    }
-}
-
-fn bytes(raw: RawBytes) -> Result<u64, String> {
-    let bytes = bytes_or_none(raw)?;
-    if bytes == 0 { Err("must be at least 1 byte".to_owned()) } else { Ok(bytes) }
-}
-
-fn bytes_or_none(raw: RawBytes) -> Result<u64, String> {
-    match raw {
-        RawBytes::Integer(bytes) => {
-            u64::try_from(bytes).map_err(|_| format!("{bytes} is no number of bytes"))
-        }
-        RawBytes::Text(text) => parse_bytes(&text),
-    }
-}
-
-fn count(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String> {
-    let allowed = Some(number).filter(|number| (1..=max).contains(number));
-    allowed
-        .and_then(|number| usize::try_from(number).ok())
-        .ok_or_else(|| format!("{number} is not between 1 and {max}"))
-}
-
-fn count_or_none(RawCount::Integer(number): RawCount, max: i64) -> Result<usize, String> {
-    let allowed = Some(number).filter(|number| (0..=max).contains(number));
-    allowed
-        .and_then(|number| usize::try_from(number).ok())
-        .ok_or_else(|| format!("{number} is not between 0 and {max}"))
-}
-
-fn rate(number: RawCount) -> Result<NonZeroU32, String> {
-    let number = count(number, COUNT_MAX)?;
-    u32::try_from(number)
-        .ok()
-        .and_then(NonZeroU32::new)
-        .ok_or_else(|| format!("{number} is not between 1 and {}", u32::MAX))
-}
-
-fn duration(RawDuration::Text(text): RawDuration) -> Result<std::time::Duration, String> {
-    parse_duration(&text)
-}
-
-fn positive_duration(RawDuration::Text(text): RawDuration) -> Result<std::time::Duration, String> {
-    positive(&text)
-}
-
-fn positive(text: &str) -> Result<std::time::Duration, String> {
-    let duration = parse_duration(text)?;
-    if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
-}
-
-fn non_empty(text: &str) -> Result<(), String> {
-    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(()) }
 }
