@@ -331,9 +331,11 @@ fn files_that_nobody_names_are_removed_and_stall_nothing() {
 #[test]
 fn nobody_waits_long_for_an_index_that_cannot_be_used() {
     let folder = tempfile::tempdir().unwrap();
+    drop(library(folder.path(), &[("a", "", "word")]));
     let index = folder.path().join("full_text");
+    fs::remove_dir_all(&index).unwrap();
     fs::write(&index, "in the way").unwrap();
-    let engine = library(folder.path(), &[("a", "", "word")]);
+    let engine = open(folder.path());
     let begun = Instant::now();
     let page = search(&engine, "word");
     assert!(page.notes.contains(&SearchNote::IndexFailing), "{:?}", page.notes);

@@ -299,7 +299,7 @@ fn a_load_that_was_killed_is_repeated_without_harm() {
     assert!(text.starts_with("5000 records loaded: ") && text.contains(" 0 updated, "), "{text}");
     let verified = shelf.run(&["verify"], b"");
     assert_eq!(verified.status.code(), Some(0));
-    assert!(verified.stdout.starts_with(b"5000 resources "));
+    assert!(verified.stdout.starts_with(b"5,000 resources "));
     shelf.load(
         &["a.ndjson"],
         b"",
