@@ -7,7 +7,7 @@ ARGS ?=
 # Where the compiled server is. Asked for only when a target needs it.
 BIN = $$(cargo metadata --locked --no-deps --format-version 1 | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
 
-.PHONY: run test setup release check fmt clients conformance bench load help
+.PHONY: run test setup release check fmt clients frameworks conformance bench load help
 
 help: ## Say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -38,6 +38,12 @@ clients: setup ## Run the official clients against a debug build
 	tools/setup-clients.sh
 	cargo build --locked --package pressmark
 	PRESSMARK_BIN="$(BIN)/debug/pressmark" tests/clients/run.sh
+
+frameworks: setup ## Run agents of several frameworks with a scripted model (ARGS="crewai" for the slow one)
+	tools/setup-clients.sh
+	tests/frameworks/setup.sh $(ARGS)
+	cargo build --locked --package pressmark
+	PRESSMARK_BIN="$(BIN)/debug/pressmark" tests/frameworks/run.sh $(ARGS)
 
 conformance: setup ## Run the official conformance suite against the example server that has its fixtures
 	tools/setup-clients.sh

@@ -60,6 +60,7 @@ dependencies() {
 
 stage "setup" tools/setup.sh || exit 1
 stage "setup of the clients" tools/setup-clients.sh
+stage "setup of the frameworks" tests/frameworks/setup.sh
 stage "setup of the proxies" tools/setup-proxies.sh
 stage "format" cargo fmt --all --check
 stage "tidy" python3 tools/tidy.py
@@ -72,6 +73,7 @@ if stage "lints and build" lints_and_build; then
   stage "conformance" env PRESSMARK_BIN="$built/examples/conformance_server" tests/conformance/run.sh
   stage "clients" env PRESSMARK_BIN="$built/pressmark" tests/clients/run.sh
   stage "proxies" env PRESSMARK_BIN="$built/pressmark" tests/proxies/run.sh
+  stage "frameworks" env PRESSMARK_BIN="$built/pressmark" tests/frameworks/run.sh
 fi
 
 echo
