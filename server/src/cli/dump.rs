@@ -109,7 +109,7 @@ impl<'a> Record<'a> {
             meta: raw(resource.meta_json.as_deref()),
             pinned: resource.pinned,
             acl: resource.acl.as_ref().map(|acl| acl.groups.as_slice()),
-            contents: contents(&resource.contents),
+            contents: contents(resource),
         }
     }
 }
@@ -135,12 +135,17 @@ fn annotations(resource: &v1::Resource) -> BTreeMap<&'static str, serde_json::Va
 }
 
 /// The short form where one part says nothing of its own.
-fn contents(parts: &[v1::Part]) -> Contents<'_> {
-    match parts {
-        [v1::Part { uri: None, mime_type: None, meta_json: None, body: Some(body) }] => {
-            self::body(body)
-        }
-        parts => Contents::Parts(parts.iter().filter_map(part).collect()),
+///
+/// A resource takes the type of its first part. So if it has none, a type on its first part is only the default of blobs,
+/// and a record that spelled it out would give the resource that type.
+fn contents(resource: &v1::Resource) -> Contents<'_> {
+    let mut parts = resource.contents.iter().filter_map(part).collect::<Vec<_>>();
+    if let (None, Some(first)) = (&resource.mime_type, parts.first_mut()) {
+        first.mime_type = None;
+    }
+    match parts.pop() {
+        Some(Part { uri: None, mime_type: None, meta: None, body }) if parts.is_empty() => body,
+        last => Contents::Parts(parts.into_iter().chain(last).collect()),
     }
 }
 

@@ -21,6 +21,14 @@ const FORMS: &str = concat!(
     "\n",
 );
 
+/// Blobs whose type nobody says, alone and as the first of two parts.
+const UNTYPED: &str = concat!(
+    r#"{"uri":"docs://b/blob","blob":"AP8="}"#,
+    "\n",
+    r#"{"uri":"docs://b/parts","contents":[{"blob":"AP8="},{"blob":"AQ=="},{"text":"x"}]}"#,
+    "\n",
+);
+
 fn add(desk: &Desk, side: &[&str]) {
     let add = ["space", "add", "docs", "docs://{team}/{name}"];
     assert_eq!(desk.run(&[&add[..], side].concat()).status.code(), Some(0));
@@ -29,7 +37,7 @@ fn add(desk: &Desk, side: &[&str]) {
 #[test]
 fn a_dump_that_is_loaded_is_the_same_space_byte_for_byte() {
     let desk = Desk::new();
-    std::fs::write(desk.path().join("forms.ndjson"), FORMS).unwrap();
+    std::fs::write(desk.path().join("forms.ndjson"), [FORMS, UNTYPED].concat()).unwrap();
     let server = desk.serve("served");
     let (store, admin) = (["--data", "own"], ["--admin", &server.admin]);
     for (from, to) in [(&store[..], &admin[..]), (&["--data", "second"], &["--data", "third"])] {
@@ -38,8 +46,8 @@ fn a_dump_that_is_loaded_is_the_same_space_byte_for_byte() {
         let loaded = desk.run(&[&["load", "docs", "forms.ndjson"], from].concat());
         assert_eq!(loaded.status.code(), Some(0), "{loaded:?}");
         let dumped = desk.run(&[&["dump", "docs"], from].concat());
-        assert_eq!(String::from_utf8_lossy(&dumped.stderr), "5 records\n");
-        assert_eq!(dumped.stdout.iter().filter(|byte| **byte == b'\n').count(), 5);
+        assert_eq!(String::from_utf8_lossy(&dumped.stderr), "7 records\n");
+        assert_eq!(dumped.stdout.iter().filter(|byte| **byte == b'\n').count(), 7);
         std::fs::write(desk.path().join("dump.ndjson"), &dumped.stdout).unwrap();
         let back = desk.run(&[&["load", "docs", "dump.ndjson"], to].concat());
         assert_eq!(back.status.code(), Some(0), "{back:?}");
@@ -48,7 +56,7 @@ fn a_dump_that_is_loaded_is_the_same_space_byte_for_byte() {
         // To the store that it came from it is nothing new.
         let same = desk.run(&[&["load", "docs", "dump.ndjson", "--json"], from].concat());
         let same: Value = serde_json::from_slice(&same.stdout).unwrap();
-        assert_eq!((&same["unchanged"], &same["updated"]), (&5.into(), &0.into()));
+        assert_eq!((&same["unchanged"], &same["updated"]), (&7.into(), &0.into()));
     }
     let none = desk.run(&["dump", "none", "--data", "own"]);
     let said = String::from_utf8(none.stderr).unwrap();
