@@ -3,6 +3,8 @@
 //! Of YAML only what titles are written in is read: top-level keys with plain, quoted or block scalars. Anything else
 //! is passed over, so a document with front matter that we cannot read is served all the same.
 
+use super::toml_depth::is_shallow;
+
 /// What front matter says.
 #[derive(Debug, Default)]
 pub(super) struct FrontMatter {
@@ -42,6 +44,9 @@ pub(crate) fn block<'a>(text: &'a str, open: &str, close: &[&str]) -> Option<(&'
 }
 
 fn toml(inside: &str) -> Option<FrontMatter> {
+    if !is_shallow(inside) {
+        return None;
+    }
     let table: toml::Table = inside.parse().ok()?;
     let string = |key: &str| table.get(key).and_then(toml::Value::as_str).map(str::to_owned);
     Some(FrontMatter {

@@ -4,6 +4,7 @@ mod front_matter;
 mod html;
 mod inline;
 mod markdown;
+mod toml_depth;
 
 pub(crate) use front_matter::block as front_matter_block;
 pub(crate) use inline::joins_words;

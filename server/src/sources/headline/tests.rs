@@ -164,3 +164,25 @@ fn hostile_markup_is_read_in_passing() {
         headline("text/html", &text);
     }
 }
+
+/// The parser bounds the parts of one key and the nesting of values, but not both together.
+#[test]
+fn deep_front_matter_takes_a_small_stack() {
+    let parts = vec!["a"; 79].join(".");
+    let path = |times: usize| vec!["a"; times].join(".");
+    for inside in [
+        format!("{} = 1", path(30_000)),
+        format!("[{}]", path(30_000)),
+        format!("a = {}", "[".repeat(60_000)),
+        format!("a = {}", "{a=".repeat(20_000)),
+        format!("a = {}{}", "[".repeat(79), "]".repeat(79)),
+        format!("[{parts}]\n{}1{}", format!("{parts} = {{").repeat(78), "}".repeat(78)),
+        format!("{}{parts} = 1{}", format!("{parts} = {{").repeat(78), "}".repeat(78)),
+        format!("[{parts}]\n{}{parts} = 1{}", format!("{parts} = {{").repeat(78), "}".repeat(78)),
+    ] {
+        let text = format!("+++\n{inside}\n+++\n# Heading");
+        let thread = std::thread::Builder::new().stack_size(256 * 1024);
+        let found = thread.spawn(move || headline("text/markdown", &text)).unwrap().join().unwrap();
+        assert_eq!(found.title.as_deref(), Some("Heading"));
+    }
+}
