@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use rustix::process::{Resource, getrlimit};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -19,6 +20,8 @@ use crate::transport::accept::Acceptor;
 
 /// Connections at a time; more wait in the system's queue.
 const CONNECTIONS_MAX: usize = 256;
+/// Silent connections must not take the descriptors that hosts and the store need: the plane gets at most this part of them.
+const DESCRIPTORS_PART: u64 = 8;
 /// From the connection's start to its first call that is let in.
 const FIRST_CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -39,7 +42,7 @@ pub(super) struct Connection<S> {
 pub(super) fn connections(
     listener: TcpListener,
 ) -> impl Stream<Item = io::Result<Connection<TcpStream>>> {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Arc::new(Semaphore::new(places(getrlimit(Resource::Nofile).current)));
     futures_util::stream::unfold(Acceptor::new(listener), move |mut acceptor| {
         let places = Arc::clone(&places);
         async move {
@@ -49,6 +52,12 @@ pub(super) fn connections(
             Some((Ok(Connection::new(stream, Some(place))), acceptor))
         }
     })
+}
+
+/// Connections at a time in a process that may open so many files; `None` is without limit.
+fn places(descriptors: Option<u64>) -> usize {
+    let part = descriptors.map_or(u64::MAX, |descriptors| descriptors / DESCRIPTORS_PART);
+    usize::try_from(part).unwrap_or(usize::MAX).clamp(1, CONNECTIONS_MAX)
 }
 
 // === impl LetIn ===
@@ -137,6 +146,15 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
+
+    #[test]
+    fn few_descriptors_leave_few_places() {
+        let cases =
+            [(None, 256), (Some(1 << 20), 256), (Some(1_024), 128), (Some(256), 32), (Some(4), 1)];
+        for (descriptors, wanted) in cases {
+            assert_eq!(places(descriptors), wanted, "{descriptors:?}");
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_without_a_call_that_is_let_in_ends() {
