@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: tools/fuzz.sh [RUNS] [READER ...]
 # Runs each reader of formats under libFuzzer for RUNS executions (20,000 unless given), but for no longer than
-# FUZZ_SECONDS (60 unless set). An input that ends, delays or inflates a reader is left in the folder that is
+# FUZZ_SECONDS (60 unless set). With FUZZ_SEED it begins with the seeds alone and draws the same inputs each time; without, it
+# goes on from the corpus of earlier runs. An input that ends, delays or inflates a reader is left in the folder that is
 # shown, and the script fails.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
@@ -28,6 +29,7 @@ failed=()
 for reader in "${readers[@]}"; do
   corpus=$built/corpus/$reader
   found=$built/found/$reader/
+  if [ -n "${FUZZ_SEED:-}" ]; then corpus=$(mktemp -d); fi
   mkdir -p "$corpus" "$found"
   # The child has 8 MiB of stack; titles are read in a thread of the server.
   stack_kib=8192
@@ -35,10 +37,11 @@ for reader in "${readers[@]}"; do
   # -timeout: seconds for one input.
   if ! (ulimit -S -s "$stack_kib" && PRESSMARK_READER=$reader "$built/$target/release/read" -runs="$runs" -max_total_time="${FUZZ_SECONDS:-60}" \
     -timeout=10 -rss_limit_mb=1024 -max_len=65536 -len_control=20 -artifact_prefix="$found" -print_final_stats=1 \
-    "$corpus" "server/fuzz/seeds/$reader" >"$built/$reader.log" 2>&1); then
+    ${FUZZ_SEED:+-seed="$FUZZ_SEED"} "$corpus" "server/fuzz/seeds/$reader" >"$built/$reader.log" 2>&1); then
     failed+=("$reader")
     tail -n 25 "$built/$reader.log"
   fi
+  if [ -n "${FUZZ_SEED:-}" ]; then rm -rf "$corpus"; fi
   echo "$reader: $(sed -n 's/^stat::number_of_executed_units: *//p' "$built/$reader.log") executions"
 done
 if [ ${#failed[@]} -gt 0 ]; then

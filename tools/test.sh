@@ -68,7 +68,7 @@ stage "dependencies" dependencies
 stage "lints are on" lints_are_on
 if stage "lints and build" lints_and_build; then
   stage "tests" unit_tests
-  stage "fuzzing" env FUZZ_SECONDS=4 tools/fuzz.sh 20000
+  stage "fuzzing" env FUZZ_SECONDS=4 FUZZ_SEED=1 tools/fuzz.sh 20000
   built=$(cargo metadata --locked --no-deps --format-version 1 |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/debug
   stage "conformance" env PRESSMARK_BIN="$built/examples/conformance_server" tests/conformance/run.sh
