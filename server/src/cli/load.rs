@@ -12,8 +12,9 @@ use pressmark_index::error as index;
 use pressmark_index::uri_template::UriTemplate;
 use pressmark_proto::v1;
 use serde::Serialize;
+use tonic::Code;
 
-use super::open::{configuration, remark_if_failing, wait_for_full_text};
+use super::open::{Setup, configuration, remark_if_failing, setup, wait_for_full_text};
 use super::output::{Failure, Out, REFUSED, Refusal, chain, code_name};
 use super::target::Target;
 use super::{Common, EXIT_PARTLY, EXIT_REFUSED};
@@ -71,6 +72,8 @@ pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Fai
     if common.admin.is_some() {
         // The server's readers may be on this machine.
         stand_back();
+    } else {
+        check_space(&setup(common, &[])?, &arguments.space)?;
     }
     let target = Target::make(common, "load")?;
     let space = space(&target, &arguments.space)?;
@@ -110,14 +113,27 @@ pub(super) fn run(common: &Common, arguments: &LoadArgs) -> Result<ExitCode, Fai
     Ok(exit_code(&counts))
 }
 
+/// Refuses a space that nobody declares before a store is made for it: a store that is not there has no others.
+fn check_space(setup: &Setup, name: &str) -> Result<(), Failure> {
+    let is_declared = setup.spaces.iter().any(|space| space.name == name);
+    if is_declared || !matches!(setup.data_dir.join("store").try_exists(), Ok(false)) {
+        return Ok(());
+    }
+    Err(Failure::Refused(Refusal { code: code_name(Code::NotFound), message: no_space(name) }))
+}
+
+fn no_space(name: &str) -> String {
+    format!(
+        "there is no space `{name}`: declare it in the configuration as [[space]], or add it with `pressmark space add`"
+    )
+}
+
 fn space(target: &Target, name: &str) -> Result<LoadSpace, Failure> {
     let request = v1::GetSpaceRequest { name: name.to_owned() };
     let space = match target.wait(target.spaces().get_space(request)) {
         Ok(response) => response.space.unwrap_or_default(),
         Err(Failure::Refused(mut refusal)) if refusal.code == "NOT_FOUND" => {
-            refusal.message = format!(
-                "there is no space `{name}`: declare it in the configuration as [[space]], or add it with `pressmark space add`"
-            );
+            refusal.message = no_space(name);
             return Err(Failure::Refused(refusal));
         }
         Err(failure) => return Err(failure),

@@ -309,3 +309,22 @@ fn a_load_that_was_killed_is_repeated_without_harm() {
         "#]],
     );
 }
+
+#[test]
+fn a_load_into_an_undeclared_space_makes_no_store() {
+    let shelf = Shelf::new(&[("a.ndjson", b"")]);
+    for data in ["new", "new/below"] {
+        let output = shelf.run(&["load", "--data", data, "nowhere", "a.ndjson"], b"");
+        assert_eq!(output.status.code(), Some(2), "{data}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains("there is no space `nowhere`: declare it"), "{data}: {text}");
+        assert!(!shelf.path().join("new").exists(), "{data}");
+    }
+    // The same with a configuration, which declares another space.
+    let output = shelf.run(&["load", "nowhere", "a.ndjson"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!shelf.path().join("store").exists());
+    // What is declared still makes its store.
+    assert_eq!(shelf.run(&["load", "pypi", "a.ndjson"], b"").status.code(), Some(0));
+    assert!(shelf.path().join("store/store").is_dir());
+}
