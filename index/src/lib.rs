@@ -60,6 +60,7 @@ pub mod fetch_text;
 pub mod fragment;
 pub mod full_text;
 pub mod list;
+pub mod moment;
 pub mod read;
 pub mod resource_uri;
 pub mod stored;

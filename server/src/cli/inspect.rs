@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
+use pressmark_index::moment::rfc_3339;
 use pressmark_proto::v1;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -95,5 +96,6 @@ impl<'a> Part<'a> {
 
 /// A time as MCP writes it.
 pub(super) fn time_text(time: &prost_types::Timestamp) -> Option<String> {
-    jiff::Timestamp::new(time.seconds, time.nanos).ok().map(|time| time.to_string())
+    let millis = time.seconds.checked_mul(1_000)?.checked_add(i64::from(time.nanos / 1_000_000))?;
+    rfc_3339(millis)
 }

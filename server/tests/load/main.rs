@@ -328,3 +328,17 @@ fn a_load_into_an_undeclared_space_makes_no_store() {
     assert_eq!(shelf.run(&["load", "pypi", "a.ndjson"], b"").status.code(), Some(0));
     assert!(shelf.path().join("store/store").is_dir());
 }
+
+#[test]
+fn the_last_moment_of_the_calendar_is_loaded_and_shown() {
+    let time = "9999-12-31T23:59:59.999Z";
+    let record = format!(
+        "{{\"variables\":{{\"name\":\"a\"}},\"text\":\"x\",\"annotations\":{{\"lastModified\":\"{time}\"}}}}\n"
+    );
+    let shelf = Shelf::new(&[("a.ndjson", record.as_bytes())]);
+    assert_eq!(shelf.run(&["load", "pypi", "a.ndjson"], b"").status.code(), Some(0));
+    for command in [["dump", "pypi"], ["list", "--json"]] {
+        let shown = String::from_utf8(shelf.run(&command, b"").stdout).unwrap();
+        assert!(shown.contains(time), "{command:?}: {shown}");
+    }
+}

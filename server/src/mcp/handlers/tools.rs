@@ -3,7 +3,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use hyper::StatusCode;
-use pressmark_index::{resource::UnixMillis, space::CacheScope};
+use pressmark_index::{moment::rfc_3339, resource::UnixMillis, space::CacheScope};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -212,7 +212,7 @@ fn json(context: &Context<'_>, value: &impl Serialize) -> Result<String, Fault> 
 
 /// RFC 3339 in UTC; none for a time beyond the calendar.
 pub(super) fn timestamp(millis: UnixMillis) -> Option<String> {
-    jiff::Timestamp::from_millisecond(millis).ok().map(|timestamp| timestamp.to_string())
+    rfc_3339(millis)
 }
 
 // === impl Link ===
