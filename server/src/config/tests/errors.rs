@@ -232,6 +232,7 @@ fn wrong_spaces() {
             space("mime_type = 'text'"),
             space("[space.columns]\na = 'text'\nb = 'body'"),
             space("[space.columns]\na = 'variables.'"),
+            space("[space.columns]\na = 'text'\nb = 'variables.nope'"),
         ],
         &expect![[r#"
             pressmark.toml:6: space.name: "a" is the name of an earlier space; give each its own
@@ -243,7 +244,8 @@ fn wrong_spaces() {
             pressmark.toml:4: space.ttl: "5" is no duration; write a whole number with a unit: "200ms", "30s", "5m", "1h" or "7d"
             pressmark.toml:4: space.mime_type: "text" is no MIME type; write one such as "text/plain"
             pressmark.toml:6: space.columns: "body" is none of "uri", "name", "title", "description", "mimeType", "text", "blob", "size", "priority", "audience", "lastModified", "pinned", "acl" and no "variables.<name>"
-            pressmark.toml:5: space.columns: names no variable; write "variables.<name>""#]],
+            pressmark.toml:5: space.columns: names no variable; write "variables.<name>"
+            pressmark.toml:6: space.columns: names the variable `nope`, and the template has `b`"#]],
     );
 }
 
