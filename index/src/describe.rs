@@ -24,7 +24,14 @@ impl Shared {
             fragment::parse(fragment)?;
             return of_hit(&view, &hit);
         }
-        folder::describe(self, &view, &catalog, &normal, access)?.ok_or_else(|| not_found(uri))
+        if let Some(hit) = self.look_up_with_slash(&view, &catalog, &normal, access)? {
+            return of_hit(&view, &hit);
+        }
+        if let Some(folder) = folder::describe(self, &view, &catalog, &normal, access)? {
+            return Ok(folder);
+        }
+        let hit = self.look_up_without_slash(&view, &catalog, &normal, access)?;
+        of_hit(&view, &hit.ok_or_else(|| not_found(uri))?)
     }
 }
 

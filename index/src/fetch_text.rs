@@ -76,9 +76,16 @@ impl Shared {
             let text = text_of(&view, &hit, Some(range), request)?;
             return Ok(FetchedText { uri: format!("{}#{fragment}", text.uri), ..text });
         }
-        folder::read(self, &view, &catalog, &uri, &bounded(request, WHOLE_BYTES_MAX))?
-            .map(|listing| folder_text(&uri, &listing, request))
-            .ok_or_else(|| not_found(request.uri))
+        if let Some(hit) = self.look_up_with_slash(&view, &catalog, &uri, request.access)? {
+            return text_of(&view, &hit, None, request);
+        }
+        let listing =
+            folder::read(self, &view, &catalog, &uri, &bounded(request, WHOLE_BYTES_MAX))?;
+        if let Some(listing) = listing {
+            return Ok(folder_text(&uri, &listing, request));
+        }
+        let hit = self.look_up_without_slash(&view, &catalog, &uri, request.access)?;
+        text_of(&view, &hit.ok_or_else(|| not_found(request.uri))?, None, request)
     }
 }
 

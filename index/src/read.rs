@@ -129,7 +129,16 @@ impl Shared {
                 return Err(slice::not_a_text(request));
             }
         }
-        folder::read(self, &view, &catalog, uri, request)?.ok_or_else(|| not_found(request.uri))
+        if let Some(hit) = self.look_up_with_slash(&view, &catalog, uri, request.access)? {
+            return whole(&view, hit, request);
+        }
+        if let Some(listing) = folder::read(self, &view, &catalog, uri, request)? {
+            return Ok(listing);
+        }
+        match self.look_up_without_slash(&view, &catalog, uri, request.access)? {
+            Some(hit) => whole(&view, hit, request),
+            None => Err(not_found(request.uri)),
+        }
     }
 
     /// Offers what was read from the disk: its block may be gone from memory when it is asked for again.
@@ -181,6 +190,37 @@ impl Shared {
             }
         }
         self.look_up_delimiters(view, catalog, uri, access)
+    }
+
+    /// The resource whose URI ends with a slash that a host has stripped. It answers before the folder of that name does,
+    /// as it does at its own URI.
+    pub(crate) fn look_up_with_slash(
+        &self,
+        view: &View<'_>,
+        catalog: &SpaceCatalog,
+        uri: &str,
+        access: &Access,
+    ) -> Result<Option<Hit>> {
+        if uri.ends_with('/') || uri.contains(['?', '#']) {
+            return Ok(None);
+        }
+        self.look_up(view, catalog, &format!("{uri}/"), access)
+    }
+
+    /// The resource to whose URI a host has added a slash. A URI with a slash at its end is a folder's first.
+    pub(crate) fn look_up_without_slash(
+        &self,
+        view: &View<'_>,
+        catalog: &SpaceCatalog,
+        uri: &str,
+        access: &Access,
+    ) -> Result<Option<Hit>> {
+        match uri.strip_suffix('/') {
+            Some(stripped) if !uri.contains(['?', '#']) => {
+                self.look_up(view, catalog, stripped, access)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The one resource whose URI differs in how its delimiters are spelled, and perhaps in what aliases are for.

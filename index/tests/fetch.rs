@@ -111,3 +111,31 @@ fn fetch_follows_fragments_and_its_windows_join() {
     let bad = TextRequest { uri: "docs://h/lines#line=x", access: &access, offset: 0, limit: 9 };
     check_error(engine.fetch_text(&bad), ErrorKind::InvalidFragment);
 }
+
+#[test]
+fn fetch_finds_what_hosts_spell_differently() {
+    let (_folder, engine) = docs();
+    engine.put_space(SpaceSettings::new("acme", "v://acme/{name}")).unwrap();
+    for (space, uri) in [
+        ("acme", "v://acme/report%20%281%29.md"),
+        ("docs", "docs://h/x/y"),
+        ("docs", "docs://h/page/"),
+        ("docs", "docs://h/f"),
+        ("docs", "docs://h/f/g"),
+    ] {
+        put(&engine, text(space, uri, "found")).unwrap();
+    }
+    let access = Access::anonymous();
+    let fetch = |uri| {
+        engine.fetch_text(&TextRequest { uri, access: &access, offset: 0, limit: 100 }).unwrap()
+    };
+    for (asked, stored) in [
+        ("v://acme/report%20(1).md", "v://acme/report%20%281%29.md"),
+        ("docs://h/x/y/", "docs://h/x/y"),
+        ("docs://h/page", "docs://h/page/"),
+    ] {
+        let found = fetch(asked);
+        assert_eq!((found.uri.as_str(), found.text.as_str()), (stored, "found"), "{asked}");
+    }
+    assert!(fetch("docs://h/f/").text.contains("docs://h/f/g"));
+}

@@ -254,7 +254,7 @@ fn a_folder_lists_its_children_once_each() {
     assert_eq!(read(&engine, "docs://h/a").unwrap(), folder);
     let root = read(&engine, "docs://h").unwrap();
     assert_eq!(uris(root.as_array().unwrap()), ["docs://h/a.txt", "docs://h/a/", "docs://h/z/"]);
-    check_not_found(&engine, "docs://h/a/b/c.md/");
+    check_not_found(&engine, "docs://h/a/b/c.md/d/");
     check_not_found(&engine, "docs://h/nothing/");
 }
 
@@ -427,5 +427,29 @@ fn templates_that_match_the_same_uris_are_refused_as_two_spaces() {
         let put = engine.put_space(SpaceSettings::new("two", template));
         let is_conflict = put.as_ref().is_err_and(|error| error.kind() == ErrorKind::Conflict);
         assert_eq!(is_conflict, refused, "{template}: {put:?}");
+    }
+}
+
+#[test]
+fn a_slash_that_hosts_add_or_strip_finds_the_document() {
+    let (_folder, engine) = docs();
+    engine.put_space(SpaceSettings::new("web", "w://{+path}")).unwrap();
+    for uri in ["w://x/y", "w://x/page/", "w://x/both", "w://x/both/", "w://x/f", "w://x/f/g"] {
+        put(&engine, text("web", uri, uri)).unwrap();
+    }
+    for (asked, wanted) in [
+        ("w://x/y/", "w://x/y"),
+        ("w://x/page", "w://x/page/"),
+        ("w://x/both", "w://x/both"),
+        ("w://x/both/", "w://x/both/"),
+        ("w://x/f", "w://x/f"),
+    ] {
+        assert_eq!(read_text(&engine, asked), wanted, "{asked}");
+    }
+    // A folder stays one, and only one slash is looked past.
+    let folder = read(&engine, "w://x/f/").unwrap();
+    assert_eq!(uris(folder.as_array().unwrap()), ["w://x/f/g"]);
+    for missing in ["w://x/y//", "w://x/none/", "w://x/none"] {
+        check_error(read(&engine, missing), ErrorKind::NotFound);
     }
 }

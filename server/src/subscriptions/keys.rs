@@ -17,8 +17,6 @@ use pressmark_index::{
 pub(super) struct WatchKey {
     /// The URI without the slash at its end: a folder is one folder with and without it.
     pub(super) key: Arc<str>,
-    /// Whether the URI has the slash: as a resource it is another one.
-    pub(super) slash: bool,
     /// Whether changes beneath the URI are heard as well.
     pub(super) folder: bool,
 }
@@ -60,17 +58,16 @@ fn add_spellings(catalog: &SpaceCatalog, normal: &str, folder: bool, keys: &mut 
 
 fn add(uri: &str, folder: bool, keys: &mut Vec<WatchKey>) {
     let key = without_slash(uri);
-    let slash = key.len() < uri.len();
-    if !keys.iter().any(|known| *known.key == *key && known.slash == slash) {
-        keys.push(WatchKey { key: key.into(), slash, folder });
+    if !keys.iter().any(|known| *known.key == *key) {
+        keys.push(WatchKey { key: key.into(), folder });
     }
 }
 
 /// A key that a change looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look<'a> {
-    /// Subscriptions to the changed resource itself.
-    Exact { key: &'a str, slash: bool },
+    /// Subscriptions to the changed resource itself, with or without the slash that hosts add or strip.
+    Exact { key: &'a str },
     /// Subscriptions to a folder above it.
     Above { key: &'a str },
 }
@@ -84,8 +81,7 @@ pub(super) fn of_change<'a>(
 }
 
 fn exact(uri: &str) -> Look<'_> {
-    let key = without_slash(uri);
-    Look::Exact { key, slash: key.len() < uri.len() }
+    Look::Exact { key: without_slash(uri) }
 }
 
 /// The folders that a listing shows the resource in, or beneath: as the engine sees folders, they have an authority and
@@ -140,9 +136,7 @@ mod tests {
         for look in of_change(changed, alias.as_deref()) {
             for known in &keys {
                 match look {
-                    Look::Exact { key, slash } if *known.key == *key && known.slash == slash => {
-                        return "exact";
-                    }
+                    Look::Exact { key } if *known.key == *key => return "exact",
                     Look::Above { key } if *known.key == *key && known.folder => reached = "above",
                     Look::Exact { .. } | Look::Above { .. } => {}
                 }
@@ -165,8 +159,8 @@ mod tests {
             ("docs://h", "docs://h/a/b.md", "above"),
             ("docs://h/", "docs://h/a", "above"),
             ("docs://h/a", "docs://h/ab/c", "not"),
-            ("docs://h/a/", "docs://h/a", "not"),
-            ("docs://h/a", "docs://h/a/", "not"),
+            ("docs://h/a/", "docs://h/a", "exact"),
+            ("docs://h/a", "docs://h/a/", "exact"),
             ("docs://h/a/b.md", "docs://h/a", "not"),
             ("docs://h/a#line=0,10", "docs://h/a/b.md", "not"),
             ("docs://h/a/b.md", "docs://h/a%2Fb.md", "exact"),

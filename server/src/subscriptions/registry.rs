@@ -61,7 +61,6 @@ struct Watcher {
     subscriber: Arc<Subscriber>,
     /// As the client spelled it.
     uri: Arc<str>,
-    slash: bool,
     folder: bool,
     /// The newest change when the watch began: the client's next read sees that.
     after: u64,
@@ -161,7 +160,6 @@ impl Registry {
             let watcher = Watcher {
                 subscriber: Arc::clone(subscriber),
                 uri: Arc::clone(&uri),
-                slash: key.slash,
                 folder: key.folder,
                 after,
             };
@@ -245,11 +243,11 @@ impl Registry {
     }
 
     fn find(&self, look: Look<'_>, found: &mut Vec<Watcher>) {
-        let (Look::Exact { key, .. } | Look::Above { key }) = look;
+        let (Look::Exact { key } | Look::Above { key }) = look;
         let Some(shard) = self.shard(key) else { return };
         let shard = shard.lock();
         let wanted = |watcher: &&Watcher| match look {
-            Look::Exact { slash, .. } => watcher.slash == slash,
+            Look::Exact { .. } => true,
             Look::Above { .. } => watcher.folder,
         };
         match shard.get(key) {
