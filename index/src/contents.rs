@@ -12,10 +12,10 @@ use crate::space::CacheScope;
 use crate::store::codec::Reader;
 
 /// The key in `_meta` under which the stored URI stands when it was asked in another spelling.
-const STORED_URI: &str = "pressmark/storedUri";
+const STORED_URI: &str = "io.pressmark/storedUri";
 
 /// `_meta` of the last entry of a folder's listing that was cut at its bound.
-const TRUNCATED: &[u8] = b",\"_meta\":{\"pressmark/truncated\":true}";
+const TRUNCATED: &[u8] = b",\"_meta\":{\"io.pressmark/truncated\":true}";
 /// The same in the entry's text, for people and models, and for revisions without `_meta`.
 const CUT: &str = "(the listing is cut here: search or completion finds what is not shown)";
 
@@ -79,7 +79,7 @@ pub(crate) struct FolderEntry {
     pub(crate) line: String,
 }
 
-/// Everything of an entry beside what is counted: `{"uri":"","_meta":{"pressmark/storedUri":""}` and the like.
+/// Everything of an entry beside what is counted: `{"uri":"","_meta":{"io.pressmark/storedUri":""}` and the like.
 const ENTRY_OVERHEAD_BYTES: usize = 96;
 
 impl Contents {

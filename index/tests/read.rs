@@ -61,7 +61,7 @@ fn the_asked_spelling_is_echoed_and_the_stored_one_is_told() {
     {
         let contents = read(&engine, asked).unwrap();
         assert_eq!(contents[0]["uri"], asked);
-        assert_eq!(contents[0]["_meta"]["pressmark/storedUri"], "docs://h/caf%C3%A9/a%26b.txt");
+        assert_eq!(contents[0]["_meta"]["io.pressmark/storedUri"], "docs://h/caf%C3%A9/a%26b.txt");
     }
     assert!(read(&engine, "docs://h/caf%C3%A9/a%26b.txt").unwrap()[0].get("_meta").is_none());
 }
@@ -335,7 +335,7 @@ fn a_cut_listing_says_so_in_its_last_entry() {
     engine.commit(mutations).unwrap().into_iter().for_each(|result| drop(result.unwrap()));
     let entries = read(&engine, "docs://h/many").unwrap();
     assert_eq!(entries.as_array().unwrap().len(), 1_000);
-    assert_eq!(entries[999]["_meta"]["pressmark/truncated"], true);
+    assert_eq!(entries[999]["_meta"]["io.pressmark/truncated"], true);
     assert!(entries[998].get("_meta").is_none());
     let text = |number: usize| entries[number]["text"].as_str().unwrap();
     assert!(text(999).contains("the listing is cut here"), "{}", text(999));

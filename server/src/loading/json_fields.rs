@@ -90,7 +90,7 @@ fn check_key(key: &str) -> Result<(), &'static str> {
     }
     match prefix.split('.').nth(1) {
         Some("modelcontextprotocol" | "mcp") => Err("is reserved by the protocol"),
-        _ if prefix == "pressmark" => Err("is reserved by Pressmark"),
+        _ if prefix == "io.pressmark" => Err("is reserved by Pressmark"),
         _ => Ok(()),
     }
 }
@@ -144,7 +144,7 @@ mod tests {
             (r#"{"bad key!":1}"#, "letters and digits"),
             (r#"{"io.modelcontextprotocol/x":1}"#, "reserved by the protocol"),
             (r#"{"dev.mcp/x":1}"#, "reserved by the protocol"),
-            (r#"{"pressmark/storedUri":"x"}"#, "reserved by Pressmark"),
+            (r#"{"io.pressmark/storedUri":"x"}"#, "reserved by Pressmark"),
             (r#"{"1bad/x":1}"#, "prefix"),
         ] {
             let error = meta(&raw(bad), "_meta").unwrap_err();

@@ -361,7 +361,7 @@ impl Subscription {
         Ok(NotificationStream::open(Arc::clone(self), place, SubscriptionFilter::default()))
     }
 
-    /// The same for a client whose last stream broke after the notification with that number; without a number it may
+    /// The same for a client whose last stream broke after the event with that number; without a number it may
     /// have missed anything that was sent.
     ///
     /// # Errors

@@ -45,9 +45,9 @@ impl NotificationStream {
         }
     }
 
-    /// The number of the last notification that was sent on any of the client's streams.
-    pub fn last_number(&self) -> u64 {
-        self.subscription.subscriber.last_number()
+    /// Reserves the number of the event that opens the stream: no other event on the client's streams has it.
+    pub fn number_opening(&self) -> u64 {
+        self.subscription.subscriber.number_opening()
     }
 
     /// What is to be sent next.

@@ -98,11 +98,15 @@ const BATCH_URIS_MAX: usize = 64;
 /// Notifications of a session that are kept after they were sent, for a stream that broke before they arrived.
 const SENT_KEPT_MAX: usize = 128;
 
-/// The last notifications of a session's streams, numbered from 1 on.
+/// The last events of a session's streams, numbered from 1 on across all of them.
 #[derive(Default)]
 struct Sent {
-    count: u64,
-    kept: VecDeque<Told>,
+    /// The number of the last event.
+    last: u64,
+    /// The last notifications with their numbers. Events that open a stream have a number too, but nothing to repeat.
+    kept: VecDeque<(u64, Told)>,
+    /// The number of the last notification that is no longer kept; 0 when all are.
+    dropped: u64,
 }
 
 /// What a notification was about.
@@ -299,15 +303,16 @@ impl Subscriber {
         Poll::Pending
     }
 
-    pub(super) fn last_number(&self) -> u64 {
-        self.state.lock().sent.count
+    /// Reserves the number of the event that opens a stream: no other event of the session has it.
+    pub(super) fn number_opening(&self) -> u64 {
+        self.state.lock().sent.next_number()
     }
 
     fn take_batch(&self, state: &mut State) -> Batch {
         let lists = std::mem::take(&mut state.lists);
         let uris = state.pending.take(BATCH_URIS_MAX);
         self.metrics.notifications_pending.dec_by(signed(uris.len()));
-        let first_number = state.sent.count + 1;
+        let first_number = state.sent.last + 1;
         if self.listen_id.is_none() {
             let told = lists.each().map(Told::List);
             state.sent.add(told.chain(uris.iter().cloned().map(Told::Uri)));
@@ -321,12 +326,12 @@ impl Subscriber {
         Batch { lists, uris, since, first_number }
     }
 
-    /// A stream takes up where one broke that had received the notification of that number; without a number, or with one
+    /// A stream takes up where one broke that had received the event of that number; without a number, or with one
     /// that is long past, everything may have been missed.
     pub(super) fn resume_after(&self, number: Option<u64>) {
         let mut state = self.state.lock();
         let missed = number.and_then(|number| state.sent.after(number));
-        if state.sent.count == 0 || missed.as_ref().is_some_and(Vec::is_empty) {
+        if state.sent.kept.is_empty() || missed.as_ref().is_some_and(Vec::is_empty) {
             return;
         }
         let Some(missed) = missed else {
@@ -368,20 +373,30 @@ fn signed(count: usize) -> i64 {
 // === impl Sent ===
 
 impl Sent {
+    fn next_number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
     fn add(&mut self, notifications: impl Iterator<Item = Told>) {
         for notification in notifications {
-            self.count += 1;
-            if self.kept.len() == SENT_KEPT_MAX {
-                self.kept.pop_front();
+            let number = self.next_number();
+            if self.kept.len() == SENT_KEPT_MAX
+                && let Some((dropped, _)) = self.kept.pop_front()
+            {
+                self.dropped = dropped;
             }
-            self.kept.push_back(notification);
+            self.kept.push_back((number, notification));
         }
     }
 
-    /// What was sent after a notification; `None` when that is not known any more, or when there was no such number.
+    /// The notifications that were sent after an event; `None` when not all of them are kept, or when no event had this
+    /// number.
     fn after(&self, number: u64) -> Option<Vec<Told>> {
-        let missed = usize::try_from(self.count.checked_sub(number)?).ok()?;
-        let from = self.kept.len().checked_sub(missed)?;
-        Some(self.kept.iter().skip(from).cloned().collect())
+        if number < self.dropped || number > self.last {
+            return None;
+        }
+        let missed = self.kept.iter().filter(|(sent, _)| *sent > number);
+        Some(missed.map(|(_, told)| told.clone()).collect())
     }
 }

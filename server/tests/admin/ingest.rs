@@ -43,7 +43,7 @@ async fn what_is_refused_is_named_and_the_rest_goes_in() {
     let mut foreign = text("a", "x");
     foreign.uri = "other://h/a".into();
     let mut bad_meta = text("m", "x");
-    bad_meta.meta_json = Some("{\"pressmark/storedUri\":1}".into());
+    bad_meta.meta_json = Some("{\"io.pressmark/storedUri\":1}".into());
     let mut no_body = text("n", "x");
     no_body.contents = vec![v1::Part::default()];
     let mut bad_role = text("r", "x");
@@ -74,7 +74,7 @@ async fn what_is_refused_is_named_and_the_rest_goes_in() {
     let wanted = [
         (0, v1::RefusalKind::NotFound, "there is no space `nowhere`"),
         (2, v1::RefusalKind::Invalid, "does not match"),
-        (3, v1::RefusalKind::Invalid, "meta_json: the key `pressmark/storedUri` is reserved"),
+        (3, v1::RefusalKind::Invalid, "meta_json: the key `io.pressmark/storedUri` is reserved"),
         (4, v1::RefusalKind::Invalid, "contents: a part needs `text` or `blob`"),
         (5, v1::RefusalKind::Invalid, "audience: 9 is no role"),
         (6, v1::RefusalKind::Invalid, "change: a mutation needs"),

@@ -55,7 +55,7 @@ pub enum Session {
 ///
 /// Checks come in the order in which the specification lets them win: the version in header and
 /// body (-32020), whether it is served (-32022), since no other check knows what an unknown one
-/// asks for; then the other headers against the body (-32020) and required `_meta` (-32602).
+/// asks for; then the other headers against the body (-32020) and `_meta` (-32602).
 ///
 /// # Errors
 /// The fault to answer, with HTTP 400.
@@ -90,6 +90,7 @@ pub fn of_request(
     if !meta.client_capabilities.is_some_and(is_object) {
         return Err(missing_meta("clientCapabilities", "an object"));
     }
+    params.log_level().map_err(|fault| fault.with_status(StatusCode::BAD_REQUEST))?;
     Ok(revision)
 }
 

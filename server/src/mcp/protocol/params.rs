@@ -131,7 +131,10 @@ impl<'a> Params<'a> {
     /// # Errors
     /// -32602 for what is no level.
     pub fn log_level(&self) -> Result<Option<LogLevel>, Fault> {
-        self.meta()?.log_level.map(|raw| log_level(Some(raw), "logLevel")).transpose()
+        self.meta()?
+            .log_level
+            .map(|raw| log_level(Some(raw), "io.modelcontextprotocol/logLevel"))
+            .transpose()
     }
 
     /// The first of these capabilities that a modern client does not declare with its request.

@@ -33,8 +33,8 @@ pub(super) struct Watched {
 enum Numbering {
     /// 2026-07-28: streams are not resumable.
     None,
-    /// The revisions with sessions; the first event of a stream has this number.
-    FromLast(u64),
+    /// The revisions with sessions: no two events of a session have the same id.
+    OfSession,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +60,11 @@ impl Events {
         Self::Watched(Watched { stream, numbering: Numbering::None, state: State::Opening })
     }
 
-    /// The events of a session's stream, which takes up after the event with the number `last`.
-    pub(super) fn of_session(stream: NotificationStream, revision: Revision, last: u64) -> Self {
+    /// The events of a session's stream.
+    pub(super) fn of_session(stream: NotificationStream, revision: Revision) -> Self {
         // An event without data primes the client with an id; readers before that revision may take it for a message.
         let state = if revision >= Revision::V2025_11_25 { State::Opening } else { State::Open };
-        Self::Watched(Watched { stream, numbering: Numbering::FromLast(last), state })
+        Self::Watched(Watched { stream, numbering: Numbering::OfSession, state })
     }
 
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next>> {
@@ -121,7 +121,9 @@ impl Watched {
                 out.extend_from_slice(END);
                 out
             }
-            Numbering::FromLast(last) => format!("id: {last}\ndata:\n\n").into_bytes(),
+            Numbering::OfSession => {
+                format!("id: {}\ndata:\n\n", self.stream.number_opening()).into_bytes()
+            }
         }
     }
 

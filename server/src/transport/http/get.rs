@@ -49,10 +49,7 @@ pub(super) fn respond(server: &HttpServer, headers: &HeaderMap, caller: Caller) 
     };
     let received = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()?.parse().ok());
     match subscription.reopen(received) {
-        Ok(stream) => {
-            let last = stream.last_number();
-            responses::events(Events::of_session(stream, revision, last))
-        }
+        Ok(stream) => responses::events(Events::of_session(stream, revision)),
         Err(fault) => responses::fault(&fault),
     }
 }
