@@ -96,7 +96,7 @@ impl Contents {
             }
             Found::Folder { entries, .. } => entries
                 .iter()
-                .map(|entry| entry.uri.len() + entry.line.len() + ENTRY_OVERHEAD_BYTES)
+                .map(|entry| 2 * entry.uri.len() + entry.line.len() + ENTRY_OVERHEAD_BYTES)
                 .sum(),
         };
         asked_uri.len() + body + ENTRY_OVERHEAD_BYTES
@@ -215,6 +215,19 @@ impl FoundResource {
     }
 }
 
+// === impl FolderEntry ===
+
+impl FolderEntry {
+    /// The entry on one line. It names the URI, since many hosts hand on nothing but texts.
+    pub(crate) fn text(&self) -> String {
+        if self.line.is_empty() {
+            self.uri.clone()
+        } else {
+            format!("{} ({})", self.uri, self.line)
+        }
+    }
+}
+
 fn write_uri(uri: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"uri\":");
     json_text::string_into(uri, out);
@@ -260,11 +273,12 @@ fn write_folder(
             json_text::string_into(mime_type, out);
         }
         out.extend_from_slice(b",\"text\":");
-        if cut.is_empty() {
-            json_text::string_into(&entry.line, out);
-        } else {
-            json_text::string_into(&format!("{} {cut}", entry.line), out);
+        let mut text = entry.text();
+        if !cut.is_empty() {
+            text.push(' ');
+            text.push_str(cut);
         }
+        json_text::string_into(&text, out);
         out.push(b'}');
     }
 }

@@ -233,9 +233,5 @@ fn folder_text(uri: &str, listing: &Contents, request: &TextRequest<'_>) -> Fetc
 }
 
 fn entry_line(entry: &FolderEntry) -> String {
-    if entry.line.is_empty() {
-        format!("- {}\n", entry.uri)
-    } else {
-        format!("- {} ({})\n", entry.uri, entry.line)
-    }
+    format!("- {}\n", entry.text())
 }

@@ -124,7 +124,8 @@ impl Listing {
         if !self.spaces.iter().any(|known| known.id == space.id) {
             self.spaces.push(Arc::clone(space));
         }
-        self.bytes += entry.uri.len() + entry.line.len();
+        // The URI stands in the entry and in its text.
+        self.bytes += 2 * entry.uri.len() + entry.line.len();
         self.entries.push(entry);
     }
 

@@ -247,8 +247,12 @@ fn a_folder_lists_its_children_once_each() {
         put(&engine, resource).unwrap();
     }
     let folder = json!([
-        {"uri": "docs://h/a/b/", "mimeType": "inode/directory", "text": ""},
-        {"uri": "docs://h/a/e.md", "mimeType": "text/plain", "text": "Title of a/e.md: two lines"},
+        {"uri": "docs://h/a/b/", "mimeType": "inode/directory", "text": "docs://h/a/b/"},
+        {
+            "uri": "docs://h/a/e.md",
+            "mimeType": "text/plain",
+            "text": "docs://h/a/e.md (Title of a/e.md: two lines)",
+        },
     ]);
     assert_eq!(read(&engine, "docs://h/a/").unwrap(), folder);
     assert_eq!(read(&engine, "docs://h/a").unwrap(), folder);
