@@ -48,13 +48,22 @@ fn is_dumb() -> bool {
 
 /// Text with every character escaped that acts on a terminal instead of being shown: `\u{1b}`. Line breaks and tabs stay.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    let acts = |character: char| acts(character) && !matches!(character, '\n' | '\t');
-    if !text.contains(acts) {
+    escaped_where(text, |character| acts(character) && !matches!(character, '\n' | '\t'))
+}
+
+/// A label on one line, for whatever shows it: control characters and those that reorder text are escaped. Marks that
+/// only give a direction to their place (U+200E, U+200F, U+061C) stay, since right-to-left scripts need them.
+pub(crate) fn escaped_label(text: &str) -> Cow<'_, str> {
+    escaped_where(text, misleads)
+}
+
+fn escaped_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
         return text.into();
     }
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if acts(character) {
+        if is_escaped(character) {
             shown.extend(character.escape_unicode());
         } else {
             shown.push(character);
@@ -91,11 +100,11 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Control characters, and those that change the direction of what follows or break a line.
 pub(crate) fn acts(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        )
+    misleads(character) || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}')
+}
+
+fn misleads(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -115,6 +124,20 @@ mod tests {
             assert_eq!(escaped(text), shown);
             assert_eq!(escaped_json(text), json);
             assert_eq!(one_line(text), line);
+        }
+    }
+
+    #[test]
+    fn a_label_neither_acts_nor_reorders_and_keeps_marks_of_direction() {
+        for (text, shown) in [
+            ("Guide 漢字.md", "Guide 漢字.md"),
+            ("a\u{202e}fdp.md", r"a\u{202e}fdp.md"),
+            ("\u{2066}x\u{2069}", r"\u{2066}x\u{2069}"),
+            ("\u{1b}[2J\u{7}", r"\u{1b}[2J\u{7}"),
+            ("a\tb\nc", r"a\u{9}b\u{a}c"),
+            ("\u{5e9}\u{200f}!", "\u{5e9}\u{200f}!"),
+        ] {
+            assert_eq!(escaped_label(text), shown);
         }
     }
 

@@ -8,10 +8,11 @@ use super::beneath::EntryStat;
 use super::headline::headline;
 use super::media_type::judge;
 use super::read_file::ReadFile;
+use crate::terminal::escaped_label;
 
 /// Goes up whenever the same bytes would become another record, or other bytes would count as a secret: then every
 /// file is read again once.
-const MINT_VERSION: u8 = 3;
+const MINT_VERSION: u8 = 4;
 
 /// The README and the index page of the folder itself.
 const PRIORITY_ROOT_PAGE: f64 = 0.8;
@@ -45,9 +46,10 @@ pub(super) fn mint(
             name: "path".to_owned(),
             value: Value::String(path),
         }]),
-        name: Some(name.to_owned()),
-        title: headline.title,
-        description: headline.description,
+        // Many files of a folder are called `README.md`: only the path tells them apart in a list.
+        name: Some(escaped_label(relative).into_owned()),
+        title: headline.title.map(shown),
+        description: headline.description.map(shown),
         mime_type: Some(judged.mime_type),
         contents: vec![part],
         annotations,
@@ -58,6 +60,11 @@ pub(super) fn mint(
         acl: None,
         source: Some(mark),
     }
+}
+
+/// What a file says of itself, or its name, may neither act on a terminal nor reorder what stands beside it.
+fn shown(text: String) -> String {
+    escaped_label(&text).into_owned()
 }
 
 /// What tells that a file would become the same record as before.

@@ -24,7 +24,7 @@ fn a_record_says_all_that_the_file_does() {
             value: Value::String("a%20b/Guide.md".to_owned()),
         }])
     );
-    assert_eq!(resource.name.as_deref(), Some("Guide.md"));
+    assert_eq!(resource.name.as_deref(), Some("a b/Guide.md"), "unique in the folder");
     assert_eq!(resource.title.as_deref(), Some("The guide"));
     assert_eq!(resource.description.as_deref(), Some("How it works."));
     assert_eq!(resource.mime_type.as_deref(), Some("text/markdown"));
@@ -36,6 +36,33 @@ fn a_record_says_all_that_the_file_does() {
     let modified = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
     assert_eq!(resource.annotations.last_modified.map(i128::from), i128::try_from(modified).ok());
     assert_eq!(resource.source.unwrap().source_id, source.source_id());
+}
+
+#[test]
+fn names_and_titles_neither_act_nor_reorder_text() {
+    let folder = tree(&[
+        ("d\u{2066}/a\u{202e}fdp.md", "# T\u{202e}itle\n\nSay \u{2067}it.\n"),
+        ("\u{1b}[2J\u{7}", "x"),
+        ("two\nlines", "x"),
+    ]);
+    let labels: Vec<_> = records(&source(folder.path()))
+        .into_iter()
+        .map(|(path, resource)| (path, resource.name, resource.title, resource.description))
+        .collect();
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        labels,
+        [
+            ("%1B%5B2J%07".to_owned(), some(r"\u{1b}[2J\u{7}"), None, some("x")),
+            (
+                "d%E2%81%A6/a%E2%80%AEfdp.md".to_owned(),
+                some(r"d\u{2066}/a\u{202e}fdp.md"),
+                some(r"T\u{202e}itle"),
+                some(r"Say \u{2067}it."),
+            ),
+            ("two%0Alines".to_owned(), some(r"two\u{a}lines"), None, some("x")),
+        ]
+    );
 }
 
 #[test]
