@@ -219,7 +219,7 @@ impl Config {
 
     /// The same for a file that was found and not named. It is used only if it, and the folder that it lies in, belong to
     /// this user or to root, nobody else may write the file, and not everybody may write the folder (unless it is sticky):
-    /// a configuration runs commands and says what is served to whom.
+    /// a configuration runs commands and decides what is served.
     ///
     /// # Errors
     ///
